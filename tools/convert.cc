@@ -44,10 +44,8 @@ constexpr Format kFormats[] = {
        if (!status.ok()) return status;
        return LostInCore(dump);
      }},
-    {"hang-dump",
-     [](const tables::Tables&, const Dump& dump, const std::string& path) {
-       return WriteHangDump(dump, path);
-     }},
+    {"hang-dump", [](const tables::Tables&, const Dump& dump,
+                     const std::string& path) { return WriteHangDump(dump, path); }},
     {"hang-dump-v1",
      [](const tables::Tables&, const Dump& dump, const std::string& path) {
        return WriteHangDump(dump, path, {.version = 1});

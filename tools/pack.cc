@@ -37,7 +37,8 @@ constexpr int kWrongUsage = 2;
 
 constexpr uint64_t kMostText = uint64_t{4} << 30;
 
-constexpr const char* kHelp = R"(pack makes a GPU core dump, or bytes, of a text about packets: the inverse of unpack.
+constexpr const char* kHelp =
+    R"(pack makes a GPU core dump, or bytes, of a text about packets: the inverse of unpack.
 
 Examples:
   pack batch.asm -o batch.core             the short form of batches, an assembler

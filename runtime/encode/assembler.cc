@@ -99,8 +99,7 @@ class Assembler {
     }
     for (const uint32_t index : unsized_) {
       Submission& submission = packed_.submissions[index];
-      submission.batch_length =
-          packed_.image.SizeFrom(submission.space, submission.batch_address);
+      submission.batch_length = packed_.image.SizeFrom(submission.space, submission.batch_address);
     }
     return std::move(packed_);
   }
@@ -252,7 +251,8 @@ class Assembler {
     if (!ReadExpression(cursor, find_symbol_, at_, result)) return false;
     for (const auto& [name, offset] : undefined_) {
       awaited_.insert(name);
-      problems_.Add(*current_, offset, absl::StrCat("\"", name, "\" is not defined", Similar(name)));
+      problems_.Add(*current_, offset,
+                    absl::StrCat("\"", name, "\" is not defined", Similar(name)));
     }
     value = result.value;
     if (negative != nullptr) {
@@ -264,6 +264,7 @@ class Assembler {
   }
 
   std::string Similar(absl::string_view name) const {
+    if (problems_.count() >= Problems::kMost) return "";
     Closest closest(name);
     for (const auto& [known, symbol] : symbols_) {
       (void)symbol;
@@ -348,6 +349,11 @@ class Assembler {
     return true;
   }
 
+  static bool OpensBrace(TextCursor& cursor) {
+    cursor.SkipBlanks();
+    return cursor.peek() == '{';
+  }
+
   bool Record(TextCursor& cursor, absl::string_view name, size_t begin) {
     if (encoder_ == nullptr) {
       stopped_ = true;
@@ -356,15 +362,9 @@ class Assembler {
     EncodeRequest request;
     request.container = encoder_->Find(name);
     if (request.container == kNone) {
-      // As far as the braces go.
-      cursor.SkipBlanks();
-      Closest closest(name);
-      for (const tables::Container& each : tables_->containers()) {
-        closest.Offer(tables_->string(each.name));
-      }
-      return cursor.Fail(begin, absl::StrCat(tables_->generation(),
-                                             " has no packet or structure \"", name, "\"",
-                                             DidYouMean(closest)));
+      // As far as its fields go.
+      in_braces_ = OpensBrace(cursor);
+      return cursor.Fail(begin, encoder_->UnknownContainer(name));
     }
     fields_.clear();
     offsets_.clear();
@@ -489,10 +489,10 @@ class Assembler {
     if (name == "buffer") return BufferLine(cursor);
     if (name == "memory") return MemoryLine(cursor);
     static constexpr absl::string_view kNames[] = {
-        "align", "buffer", "byte",  "device", "dword", "file",       "float",  "gen", "include",
-        "memory", "org",   "qword", "skip",   "space", "submission", "string", "word", "zero"};
-    return cursor.Fail(begin, absl::StrCat("there is no directive .", name,
-                                           DidYouMean(name, kNames)));
+        "align",  "buffer", "byte",  "device", "dword", "file",       "float",  "gen",  "include",
+        "memory", "org",    "qword", "skip",   "space", "submission", "string", "word", "zero"};
+    return cursor.Fail(begin,
+                       absl::StrCat("there is no directive .", name, DidYouMean(name, kNames)));
   }
 
   bool Integers(TextCursor& cursor, size_t begin, size_t size) {
@@ -578,7 +578,8 @@ class Assembler {
         space_ = space.number;
         return true;
       }
-      return cursor.Fail(begin, absl::StrCat(tables_->generation(), " has no space \"", name, "\""));
+      return cursor.Fail(begin,
+                         absl::StrCat(tables_->generation(), " has no space \"", name, "\""));
     }
     return Number32(cursor, space_);
   }
@@ -612,8 +613,8 @@ class Assembler {
     }
     if (read_ + file->text.size() > kMostText) {
       stopped_ = true;
-      return cursor.Fail(begin, absl::StrCat("the text with all files has more than ", kMostText,
-                                             " bytes"));
+      return cursor.Fail(
+          begin, absl::StrCat("the text with all files has more than ", kMostText, " bytes"));
     }
     if (!include) {
       read_ += file->text.size();
@@ -690,14 +691,17 @@ class Assembler {
     s.space = space_;
     s.batch_address = at_;
     s.index = static_cast<uint32_t>(packed_.submissions.size());
-    bool has_length = false;
+    bool has_length = false, has_engine = false;
     const bool good =
         Attributes(cursor, "submission", [&](absl::string_view key, bool quoted, bool& known) {
           if (quoted) {
             return Number(cursor, s.bases.emplace_back(Submission::Base{std::string(key)}).address);
           }
           if (key == "index") return Number32(cursor, s.index);
-          if (key == "engine") return TextOf(cursor, s.engine);
+          if (key == "engine") {
+            has_engine = true;
+            return TextOf(cursor, s.engine);
+          }
           if (key == "stream") return TextOf(cursor, s.stream);
           if (key == "kind") return TextOf(cursor, s.kind);
           if (key == "context") return Number32(cursor, s.context);
@@ -722,7 +726,7 @@ class Assembler {
         });
     if (!good) return false;
     if (!has_length) unsized_.push_back(static_cast<uint32_t>(packed_.submissions.size()));
-    if (s.engine.empty() && tables_ && !tables_->engines().empty()) {
+    if (!has_engine && tables_ && !tables_->engines().empty()) {
       s.engine = std::string(tables_->string(tables_->engines()[0].name));
     }
     packed_.submissions.push_back(std::move(s));

@@ -23,6 +23,8 @@ using tables::LeafType;
 
 constexpr uint16_t kReserved = tables::kMustBeZero | tables::kMustBeOne;
 constexpr uint64_t kHighestItem = kMostRecordBytes;
+// Searching for similar names takes longer than all else.
+constexpr uint32_t kMostSuggestions = 20;
 
 uint64_t OnesOf(uint32_t width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
@@ -36,6 +38,21 @@ std::string Plain(absl::string_view name) {
   std::string plain(name);
   for (char& c : plain) c = c == '_' ? ' ' : absl::ascii_tolower(static_cast<unsigned char>(c));
   return plain;
+}
+
+// Offers a name unless its length tells that it is not close.
+void Offer(Closest& closest, absl::string_view wanted, absl::string_view name) {
+  const size_t most = std::max<size_t>(2, wanted.size() / 4);
+  if (name.size() + most < wanted.size()) return;
+  const auto same = [](char a, char b) {
+    return absl::ascii_tolower(static_cast<unsigned char>(a)) ==
+           absl::ascii_tolower(static_cast<unsigned char>(b));
+  };
+  if (name.size() > wanted.size() + most &&
+      std::search(name.begin(), name.end(), wanted.begin(), wanted.end(), same) == name.end()) {
+    return;
+  }
+  closest.Offer(name);
 }
 
 std::string NumberText(const decode::Value& value) {
@@ -85,7 +102,7 @@ struct Encoder::Plan {
   absl::flat_hash_map<std::string, uint32_t> by_name, tail_by_name;  // the first of its name
   // By Plain(): kNone: there are several.
   absl::flat_hash_map<std::string, uint32_t> by_plain, tail_by_plain;
-  uint32_t expected = 0;       // fields come in the order of the names, mostly
+  uint32_t expected = 0;        // fields come in the order of the names, mostly
   bool may_be_missing = false;  // a field of the fixed part or the tail must not be zero
 };
 
@@ -165,13 +182,28 @@ Encoder::Plan& Encoder::PlanOf(const Container& container) {
   return *plan;
 }
 
-std::string Encoder::UnknownField(const Container& container, absl::string_view name) const {
+std::string Encoder::UnknownContainer(absl::string_view name) {
+  std::string text =
+      absl::StrCat(tables_.generation(), " has no packet or structure \"", name, "\"");
+  if (suggestions_++ >= kMostSuggestions) return text;
+  Closest closest(name);
+  for (const Container& each : tables_.containers()) {
+    Offer(closest, name, tables_.string(each.name));
+  }
+  return text + DidYouMean(closest);
+}
+
+std::string Encoder::UnknownField(const Container& container, absl::string_view name) {
+  std::string text = absl::StrCat(tables_.string(container.name), " of ", tables_.generation(),
+                                  " has no field \"", name, "\"");
+  if (suggestions_++ >= kMostSuggestions) return text;
   Closest closest(name);
   const auto offer = [&](tables::Range leaves, absl::string_view before, bool tail) {
     for (const Leaf& leaf : tables_.leaves(leaves)) {
       if ((leaf.flags & (kReserved | tables::kForced)) != 0) continue;
-      closest.Offer(absl::StrCat(before, tables_.string(leaf.name), tail ? "[0]" : "",
-                                 tables_.string(leaf.name_suffix)));
+      Offer(closest, name,
+            absl::StrCat(before, tables_.string(leaf.name), tail ? "[0]" : "",
+                         tables_.string(leaf.name_suffix)));
     }
   };
   offer(container.leaves, "", false);
@@ -180,8 +212,7 @@ std::string Encoder::UnknownField(const Container& container, absl::string_view 
     offer(tables_.container(part.container).leaves,
           absl::StrCat(tables_.string(part.name), part.repeat != kNone ? "[0]." : "."), false);
   }
-  return absl::StrCat(tables_.string(container.name), " of ", tables_.generation(),
-                      " has no field \"", name, "\"", DidYouMean(closest));
+  return text + DidYouMean(closest);
 }
 
 bool Encoder::Resolve(Job& job, uint32_t index, Resolved& resolved) {
@@ -278,7 +309,10 @@ bool Encoder::Resolve(Job& job, uint32_t index, Resolved& resolved) {
   const Leaf& leaf = tables_.leaf(resolved.leaf);
   resolved.width = leaf.width;
   if (field.at && resolved.part == kNone) {
-    if (field.at->bit != resolved.bit || field.at->width > leaf.width) {
+    // A record may end inside a field.
+    const uint64_t size = job.has_base() ? job.request.base.size() : job.request.bytes.value_or(0);
+    const bool cut = field.at->width < leaf.width && field.at->bit + field.at->width == size * 8;
+    if (field.at->bit != resolved.bit || (field.at->width != leaf.width && !cut)) {
       job.Say(index, absl::StrCat("\"", field.name, "\" has bits ", resolved.bit + leaf.width - 1,
                                   " to ", resolved.bit, ", not ",
                                   field.at->bit + field.at->width - 1, " to ", field.at->bit));
@@ -387,8 +421,8 @@ std::optional<uint64_t> Encoder::RawOf(Job& job, uint32_t index, const Leaf& lea
   const auto integer = [&](uint64_t number, bool negative) {
     value.unsigned_value = number;
     value.signed_value = static_cast<int64_t>(number);
-    value.real = negative ? static_cast<double>(static_cast<int64_t>(number))
-                          : static_cast<double>(number);
+    value.real =
+        negative ? static_cast<double>(static_cast<int64_t>(number)) : static_cast<double>(number);
     const bool wants_signed = leaf.type == LeafType::kInt;
     const bool fits = IsReal(leaf) || (wants_signed ? negative || value.signed_value >= 0
                                                     : !negative || number == 0);
@@ -414,17 +448,20 @@ std::optional<uint64_t> Encoder::RawOf(Job& job, uint32_t index, const Leaf& lea
       }
       if (!number) {
         if (leaf.named == kNone) {
-          job.Say(index, absl::StrCat("\"", given.name, "\" is not a number: \"", name,
-                                      "\" holds ", Limits(leaf)));
+          job.Say(index, absl::StrCat("\"", given.name, "\" is neither a number nor a label: \"",
+                                      name, "\" holds ", Limits(leaf)));
           return std::nullopt;
         }
-        Closest closest(given.name);
-        for (const tables::NamedValue& each :
-             tables_.values(tables_.enumeration(leaf.named).values)) {
-          closest.Offer(tables_.string(each.name));
+        std::string text = absl::StrCat("\"", name, "\" has no value \"", given.name, "\"");
+        if (suggestions_++ < kMostSuggestions) {
+          Closest closest(given.name);
+          for (const tables::NamedValue& each :
+               tables_.values(tables_.enumeration(leaf.named).values)) {
+            Offer(closest, given.name, tables_.string(each.name));
+          }
+          text += DidYouMean(closest);
         }
-        job.Say(index, absl::StrCat("\"", name, "\" has no value \"", given.name, "\"",
-                                    DidYouMean(closest)));
+        job.Say(index, std::move(text));
         return std::nullopt;
       }
       if (IsReal(leaf)) return *number;
@@ -452,8 +489,8 @@ std::optional<uint64_t> Encoder::RawOf(Job& job, uint32_t index, const Leaf& lea
       break;
   }
   if (!raw || (!job.request.lenient && !IsValid(leaf, *raw))) {
-    job.Say(index, absl::StrCat(TextOf(given), " does not fit: \"", name, "\" holds ",
-                                Limits(leaf)));
+    job.Say(index,
+            absl::StrCat(TextOf(given), " does not fit: \"", name, "\" holds ", Limits(leaf)));
     return std::nullopt;
   }
   return raw;
@@ -496,8 +533,8 @@ std::optional<uint64_t> Encoder::RawOverBase(Job& job, uint32_t index, const Lea
     if (!same_name && !consider(name)) return std::nullopt;
     if (one) return raw;
   }
-  job.Say(index, absl::StrCat("what is said of \"", field.name,
-                              "\" is contradictory: leave out all but one of its value, its bits "
+  job.Say(index, absl::StrCat("the statements about \"", field.name,
+                              "\" are contradictory: leave out all but one of its value, its bits "
                               "and the value's name"));
   return std::nullopt;
 }
@@ -509,8 +546,10 @@ void Encoder::Write(Job& job, const Resolved& resolved) {
   const absl::Span<uint8_t> bytes = absl::MakeSpan(job.bytes);
   const Field& field = job.request.fields[resolved.field];
   if (bit + leaf.width > bytes.size() * 8) {
-    job.Say(resolved.field, absl::StrCat("\"", field.name, "\" is beyond the end of the record, "
-                                         "which has ", bytes.size(), " bytes"));
+    job.Say(resolved.field, absl::StrCat("\"", field.name,
+                                         "\" is beyond the end of the record, "
+                                         "which has ",
+                                         bytes.size(), " bytes"));
     return;
   }
   const uint64_t old = ReadBits(bytes, bit, leaf.width);
@@ -518,9 +557,8 @@ void Encoder::Write(Job& job, const Resolved& resolved) {
   if (!raw) return;
   if ((leaf.flags & tables::kForced) != 0 && *raw != tables_.extra(leaf.extra).forced &&
       !job.has_base()) {
-    job.Say(resolved.field,
-            absl::StrCat("\"", field.name, "\" is always ", tables_.extra(leaf.extra).forced,
-                         " in this packet"));
+    job.Say(resolved.field, absl::StrCat("\"", field.name, "\" is always ",
+                                         tables_.extra(leaf.extra).forced, " in this packet"));
     return;
   }
   if (job.has_base()) {
@@ -529,9 +567,9 @@ void Encoder::Write(Job& job, const Resolved& resolved) {
   }
   const uint64_t mask = ReadBits(written_, bit, leaf.width);
   if (((old ^ *raw) & mask) != 0) {
-    job.Say(resolved.field,
-            absl::StrCat("\"", field.name, "\" shares bits with a field that has been given, and "
-                         "has another value"));
+    job.Say(resolved.field, absl::StrCat("\"", field.name,
+                                         "\" shares bits with a field that has been given, and "
+                                         "has another value"));
     return;
   }
   WriteBits(bytes, bit, leaf.width, *raw);
@@ -579,22 +617,11 @@ bool Encoder::SizeOf(Job& job) {
       if (!scope.Holds(part.when)) continue;
       size += decode::RepeatOf(tables_, part, scope) * tables_.container(part.container).bytes;
     }
-    if (c.pad_to != 0 && scope.Holds(c.pad_when)) size = (size + c.pad_to - 1) / c.pad_to * c.pad_to;
+    if (c.pad_to != 0 && scope.Holds(c.pad_when))
+      size = (size + c.pad_to - 1) / c.pad_to * c.pad_to;
   } else if (c.variants.count != 0) {
     for (const tables::Variant& variant : tables_.variants(c.variants)) {
       if (scope.Holds(variant.when)) size = std::max<uint64_t>(size, variant.bytes);
-    }
-    // A packet that states its length may have the longer form anyway.
-    uint64_t needed = size;
-    for (const Resolved& resolved : resolved_) {
-      needed = std::max(needed, (resolved.bit + resolved.width + 7) / 8);
-    }
-    if (c.length_leaf != kNone && needed > size) {
-      uint64_t least = c.max_bytes;
-      for (const tables::Variant& variant : tables_.variants(c.variants)) {
-        if (variant.bytes >= needed) least = std::min<uint64_t>(least, variant.bytes);
-      }
-      size = least;
     }
   }
   if (size > kMostRecordBytes) {
@@ -613,7 +640,8 @@ bool Encoder::SizeOf(Job& job) {
     }
     job.Say(resolved.field,
             absl::StrCat("\"", job.request.fields[resolved.field].name,
-                         "\" is beyond the end of the record, which has ", size, " bytes"));
+                         "\" is beyond the end of the record, which has ", size, " bytes",
+                         c.variants.count != 0 ? "; other fields say whether it is longer" : ""));
   }
   job.bytes.resize(size);
   written_.resize(size);
@@ -662,8 +690,8 @@ void Encoder::WriteLength(Job& job) {
   const Leaf& leaf = tables_.leaf(c.length_leaf);
   const uint64_t steps = job.bytes.size() / std::max<uint64_t>(c.length_unit, 1);
   if (steps < c.length_bias || steps - c.length_bias > OnesOf(leaf.width)) {
-    job.Say(kNone, absl::StrCat("\"", tables_.string(leaf.name), "\" cannot say that the packet has ",
-                                job.bytes.size(), " bytes"));
+    job.Say(kNone, absl::StrCat("\"", tables_.string(leaf.name),
+                                "\" cannot say that the packet has ", job.bytes.size(), " bytes"));
     return;
   }
   WriteBits(absl::MakeSpan(job.bytes), leaf.bit, leaf.width, steps - c.length_bias);
@@ -709,8 +737,10 @@ void Encoder::CheckMissing(Job& job, const Container& owner, tables::Range leave
     name.tail = tables_.string(leaf.name_suffix).data();
     std::string text;
     decode::AppendFieldName(name, text);
-    job.Say(kNone, absl::StrCat("\"", text, "\" is missing; without it the bits are zero, and it "
-                                "holds ", Limits(leaf)));
+    job.Say(kNone, absl::StrCat("\"", text,
+                                "\" is missing; without it the bits are zero, and it "
+                                "holds ",
+                                Limits(leaf)));
   }
 }
 
@@ -744,6 +774,16 @@ void Encoder::CheckMissing(Job& job) {
 bool Encoder::Encode(const EncodeRequest& request, std::vector<uint8_t>& bytes,
                      std::vector<FieldProblem>& problems) {
   const size_t before = problems.size();
+  if (EncodeInOrder(request, bytes, problems)) return true;
+  // In the order of the text; those of the whole record come last.
+  std::stable_sort(problems.begin() + static_cast<ptrdiff_t>(before), problems.end(),
+                   [](const FieldProblem& a, const FieldProblem& b) { return a.field < b.field; });
+  return false;
+}
+
+bool Encoder::EncodeInOrder(const EncodeRequest& request, std::vector<uint8_t>& bytes,
+                            std::vector<FieldProblem>& problems) {
+  const size_t before = problems.size();
   const Container& container = tables_.container(request.container);
   Job job{request, container, PlanOf(container), bytes, problems};
   job.plan.expected = 0;
@@ -774,8 +814,8 @@ bool Encoder::Encode(const EncodeRequest& request, std::vector<uint8_t>& bytes,
   }
   if (!job.has_base()) {
     if (!SizeOf(job)) return false;
-    for (uint64_t base = container.tail_bit;
-         container.tail_size != 0 && base < bytes.size() * 8; base += container.tail_size) {
+    for (uint64_t base = container.tail_bit; container.tail_size != 0 && base < bytes.size() * 8;
+         base += container.tail_size) {
       WriteForced(job, container.tail_leaves, base);
     }
   }

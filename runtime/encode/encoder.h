@@ -50,9 +50,7 @@ struct Given {
   static Given Bool(bool value) { return {.kind = Kind::kBool, .integer = value ? 1u : 0u}; }
   static Given Integer(uint64_t value) { return {.kind = Kind::kInteger, .integer = value}; }
   static Given Signed(int64_t value) {
-    return {.kind = Kind::kInteger,
-            .negative = value < 0,
-            .integer = static_cast<uint64_t>(value)};
+    return {.kind = Kind::kInteger, .negative = value < 0, .integer = static_cast<uint64_t>(value)};
   }
   static Given Real(double value) { return {.kind = Kind::kReal, .real = value}; }
   static Given Name(absl::string_view value) { return {.kind = Kind::kName, .name = value}; }
@@ -113,6 +111,9 @@ class Encoder {
   // underscores for spaces. kNone if there is none.
   uint32_t Find(absl::string_view name);
 
+  // The message for a name that Find() does not know, with similar names.
+  std::string UnknownContainer(absl::string_view name);
+
   // Replaces `bytes` by the record. False if that is impossible; `problems` gets the reasons. A
   // field that does not fit, is not known, contradicts another one about a bit, or is beyond the
   // record's end is a problem; so is one that is missing although zero is not valid.
@@ -127,6 +128,8 @@ class Encoder {
   struct Resolved;
   struct Job;
 
+  bool EncodeInOrder(const EncodeRequest& request, std::vector<uint8_t>& bytes,
+                     std::vector<FieldProblem>& problems);
   Plan& PlanOf(const tables::Container& container);
   bool Resolve(Job& job, uint32_t index, Resolved& resolved);
   void Write(Job& job, const Resolved& resolved);
@@ -145,14 +148,15 @@ class Encoder {
                                       uint64_t old);
   bool Says(const tables::Leaf& leaf, uint64_t raw, const Given& given) const;
   std::string Limits(const tables::Leaf& leaf) const;
-  std::string UnknownField(const tables::Container& container, absl::string_view name) const;
+  std::string UnknownField(const tables::Container& container, absl::string_view name);
 
   const tables::Tables& tables_;
   std::vector<std::unique_ptr<Plan>> plans_;
   absl::flat_hash_map<std::string, uint32_t> containers_;  // by plain name, made when
                                                            // one is first needed; kNone: several
-  std::vector<uint8_t> written_;                           // a bit for each bit that a field has set
+  std::vector<uint8_t> written_;  // a bit for each bit that a field has set
   std::vector<Resolved> resolved_;
+  uint32_t suggestions_ = 0;  // how many there have been
 };
 
 }  // namespace packsmith::encode

@@ -50,9 +50,9 @@ absl::Status Image::PutPiece(uint32_t space, uint64_t address, const uint8_t* by
     const uint8_t byte = bytes == nullptr ? uint8_t{0} : bytes[i];
     if (page->Has(begin + i)) {
       if (page->bytes[begin + i] == byte) continue;
-      return absl::AlreadyExistsError(
-          absl::StrCat("the byte at 0x", absl::Hex(address + i), " of space ", space,
-                       " has been given before, and is another one"));
+      return absl::AlreadyExistsError(absl::StrCat("the byte at 0x", absl::Hex(address + i),
+                                                   " of space ", space,
+                                                   " has been given before, and is another one"));
     }
     page->there[(begin + i) / 64] |= uint64_t{1} << (begin + i) % 64;
     page->bytes[begin + i] = byte;

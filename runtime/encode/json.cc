@@ -304,8 +304,8 @@ class JsonReader {
         if (!json_.String(text)) return false;
         uint64_t number = 0;
         const bool hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-        given = hex && absl::SimpleHexAtoi(text, &number) ? Given::Integer(number)
-                                                          : Given::Name(text);
+        given =
+            hex && absl::SimpleHexAtoi(text, &number) ? Given::Integer(number) : Given::Name(text);
         return true;
       }
       default: {
@@ -487,9 +487,7 @@ class JsonReader {
       EncodeRequest request;
       request.container = encoder_->Find(seen.name);
       if (request.container == kNone) {
-        return Say(seen.name_offset,
-                   absl::StrCat(packed_.tables->generation(), " has no packet or structure \"",
-                                seen.name, "\""));
+        return Say(seen.name_offset, encoder_->UnknownContainer(seen.name));
       }
       if (!seen.has_bytes || options_.fields_only) {
         if (seen.has_bytes) request.bytes = base_.size();

@@ -17,9 +17,10 @@ struct JsonOptions {
   std::string generation = {};
 };
 
-// A record is a JSON object, usually one a line. Packets, structures, data and unknown dwords become
-// memory; `schema` names the generation, `device` and `submission` become what they are; others are
-// ignored. InvalidArgument with all problems, each with line, column and a caret (problems.h).
+// A record is a JSON object, usually one a line. Packets, structures, data and unknown dwords
+// become memory; `schema` names the generation, `device` and `submission` become what they are;
+// others are ignored. InvalidArgument with all problems, each with line, column and a caret
+// (problems.h).
 absl::StatusOr<Packed> ReadJson(const Source& source, const FindTables& find_tables,
                                 const JsonOptions& options = {});
 

@@ -6,6 +6,25 @@
 #include "absl/strings/str_cat.h"
 
 namespace packsmith::encode {
+namespace {
+
+// Texts of a dump are valid UTF-8.
+void MakeValid(Dump& dump) {
+  const auto valid = [](std::string& text) { text = ValidUtf8(text); };
+  for (std::string* text : {&dump.device.family, &dump.device.generation, &dump.device.platform,
+                            &dump.device.driver, &dump.device.uapi}) {
+    valid(*text);
+  }
+  for (Submission& submission : dump.submissions) {
+    valid(submission.engine);
+    valid(submission.stream);
+    valid(submission.kind);
+    for (Submission::Base& base : submission.bases) valid(base.name);
+  }
+  for (Buffer& buffer : dump.buffers) valid(buffer.name);
+}
+
+}  // namespace
 
 Dump ToDump(Packed packed) {
   Dump dump;
@@ -26,6 +45,7 @@ Dump ToDump(Packed packed) {
     dump.memory.Map(run.space, run.address, run.bytes, run.bytes.size()).IgnoreError();
   }
   dump.buffers = std::move(packed.buffers);
+  MakeValid(dump);
   dump.SortBuffers();
   dump.memory_is_complete = packed.memory_is_complete;
   dump.physical_space = packed.physical_space;
@@ -37,11 +57,11 @@ absl::StatusOr<std::vector<uint8_t>> ToBytes(const Packed& packed) {
   std::vector<Image::Run> runs = packed.image.Runs();
   if (runs.empty()) return std::vector<uint8_t>();
   if (runs.size() > 1) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the bytes are not one piece: space ", runs[0].space, " has 0x",
-        absl::Hex(runs[0].bytes.size()), " bytes at 0x", absl::Hex(runs[0].address), ", space ",
-        runs[1].space, " has bytes at 0x", absl::Hex(runs[1].address),
-        "; --format=core holds any memory"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the bytes are not one piece: space ", runs[0].space, " has 0x",
+                     absl::Hex(runs[0].bytes.size()), " bytes at 0x", absl::Hex(runs[0].address),
+                     ", space ", runs[1].space, " has bytes at 0x", absl::Hex(runs[1].address),
+                     "; --format=core holds any memory"));
   }
   return std::move(runs[0].bytes);
 }

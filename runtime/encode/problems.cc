@@ -32,8 +32,7 @@ size_t CharactersOf(absl::string_view text) {
   size_t count = 0;
   while (!text.empty()) {
     ++count;
-    text.remove_prefix(
-        std::min(std::max<size_t>(FirstCodePoint(text).bytes, 1), text.size()));
+    text.remove_prefix(std::min(std::max<size_t>(FirstCodePoint(text).bytes, 1), text.size()));
   }
   return count;
 }

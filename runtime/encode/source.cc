@@ -47,8 +47,8 @@ class EntrySink : public decode::Sink {
   void OnDevice(const Device&, uint64_t) override {}
   void OnSubmission(const Submission&, uint64_t) override {}
   void OnRecord(const decode::Record& record) override {
-    const bool described = record.type == decode::RecordType::kPacket ||
-                           record.type == decode::RecordType::kStruct;
+    const bool described =
+        record.type == decode::RecordType::kPacket || record.type == decode::RecordType::kStruct;
     if (!described || record.register_offset >= 0 || record.bound || record.bytes.empty() ||
         record.bytes.size() > kMostRecordBytes) {
       return;
@@ -106,8 +106,8 @@ std::string NameText(absl::string_view name, absl::string_view more) {
 
 // A value's name, which must not be read as anything else.
 std::string ValueNameText(absl::string_view name) {
-  const bool letter = !name.empty() && (absl::ascii_isalpha(static_cast<unsigned char>(name[0])) ||
-                                        name[0] == '_');
+  const bool letter =
+      !name.empty() && (absl::ascii_isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_');
   const bool other = name == "true" || name == "false" || name == "raw" || name == "lo" ||
                      name == "hi" || name == "inf";
   return letter && !other ? NameText(name, "") : Quoted(name);
@@ -162,7 +162,7 @@ class Writer {
   std::vector<FieldProblem> problems_;
 };
 
-// Adds a field to what is said of the record.
+// Adds a field to the text of the record.
 void Writer::Say(const FieldAt& at, uint64_t raw) {
   Leaf leaf = *at.leaf;
   leaf.width = static_cast<uint16_t>(at.width);
@@ -240,8 +240,7 @@ void Writer::Record(const tables::Container& container, absl::Span<const uint8_t
   bool last_said = false;
   decode::ForEachField(tables_, container, bytes, [&](const FieldAt& at) {
     const Leaf& leaf = *at.leaf;
-    constexpr uint16_t kNotSaid =
-        tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
+    constexpr uint16_t kNotSaid = tables::kForced | tables::kMustBeZero | tables::kMustBeOne;
     if (at.cut || leaf.width > 64 || (leaf.flags & kNotSaid) != 0) return;
     if ((leaf.flags & tables::kLength) != 0) {
       length = at;
@@ -389,8 +388,7 @@ void Writer::Head(const packsmith::Dump& dump) {
     text_ += '\n';
   }
   for (const Submission& s : dump.submissions) {
-    absl::StrAppend(&text_, ".submission index=", s.index);
-    text("engine", s.engine);
+    absl::StrAppend(&text_, ".submission index=", s.index, " engine=", Quoted(s.engine));
     text("stream", s.stream);
     text("kind", s.kind);
     absl::StrAppend(&text_, " context=", s.context, " slot=", s.slot, " space=", s.space);
@@ -426,14 +424,14 @@ void Writer::FindTargets(const packsmith::Dump& dump) {
     if (dump.memory.Copy(entry.space, entry.address, absl::MakeSpan(bytes)) != bytes.size()) {
       continue;
     }
-    decode::ForEachField(
-        tables_, tables_.container(entry.container), bytes, [&](const FieldAt& at) {
-          if (at.leaf->type != tables::LeafType::kAddress || at.cut) return;
-          const uint64_t raw = decode::ReadBits(bytes, at.bit, at.width);
-          const uint64_t address =
-              decode::DecodeValue(tables_, *at.leaf, at.width, raw).unsigned_value;
-          if (address != 0 && begins.contains(address)) targets_.insert(address);
-        });
+    decode::ForEachField(tables_, tables_.container(entry.container), bytes,
+                         [&](const FieldAt& at) {
+                           if (at.leaf->type != tables::LeafType::kAddress || at.cut) return;
+                           const uint64_t raw = decode::ReadBits(bytes, at.bit, at.width);
+                           const uint64_t address =
+                               decode::DecodeValue(tables_, *at.leaf, at.width, raw).unsigned_value;
+                           if (address != 0 && begins.contains(address)) targets_.insert(address);
+                         });
   }
 }
 

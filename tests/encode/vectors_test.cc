@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "runtime/decode/fields.h"
 #include "runtime/decode/jsonl_sink.h"
 #include "runtime/decode/record.h"
@@ -30,29 +33,48 @@ using tables::Tables;
 
 absl::StatusOr<Tables> Find(absl::string_view name) { return FindGeneration(name); }
 
+// A generation's vectors that no generation before it has: what it inherits is the same.
+struct NewVectors {
+  std::vector<vectors::ReadVector> vectors;
+  std::set<std::string> containers;
+};
+
+const NewVectors& NewVectorsOf(const std::string& generation) {
+  static auto& known = *new std::map<std::string, NewVectors>;
+  static auto& seen = *new std::set<std::string>;  // lines
+  const auto [at, is_new] = known.try_emplace(generation);
+  if (!is_new) return at->second;
+  const absl::StatusOr<std::string> text =
+      vectors::ReadText(absl::StrCat("tests/vectors/", generation, ".jsonl.zst"));
+  EXPECT_TRUE(text.ok()) << text.status();
+  std::string lines;
+  for (const absl::string_view line : absl::StrSplit(text.value_or(""), '\n')) {
+    if (seen.insert(std::string(line)).second) absl::StrAppend(&lines, line, "\n");
+  }
+  absl::StatusOr<std::vector<vectors::ReadVector>> parsed = vectors::ParseVectors(lines);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  if (parsed.ok()) at->second.vectors = *std::move(parsed);
+  for (const vectors::ReadVector& vector : at->second.vectors) {
+    at->second.containers.insert(vector.container);
+  }
+  EXPECT_FALSE(at->second.containers.empty());
+  return at->second;
+}
+
 class EveryGeneration : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    const absl::StatusOr<std::string> text =
-        vectors::ReadText(absl::StrCat("tests/vectors/", GetParam(), ".jsonl.zst"));
-    ASSERT_TRUE(text.ok()) << text.status();
-    absl::StatusOr<std::vector<vectors::ReadVector>> parsed = vectors::ParseVectors(*text);
-    ASSERT_TRUE(parsed.ok()) << parsed.status();
-    vectors_ = *std::move(parsed);
-    ASSERT_GT(vectors_.size(), 100u);
-    tables_ = *Find(GetParam());
-  }
+  EveryGeneration() : new_(NewVectorsOf(GetParam())), tables_(*Find(GetParam())) {}
 
-  std::vector<vectors::ReadVector> vectors_;
-  std::optional<Tables> tables_;
+  const NewVectors& new_;
+  const Tables tables_;
 };
 
 TEST_P(EveryGeneration, ValuesBecomeTheVectorsBytes) {
-  Encoder encoder(*tables_);
+  Encoder encoder(tables_);
   std::vector<uint8_t> bytes;
   std::vector<FieldProblem> problems;
   size_t wrong = 0;
-  for (const vectors::ReadVector& vector : vectors_) {
+  for (const vectors::ReadVector& vector : new_.vectors) {
     std::vector<Field> fields;
     for (const auto& [name, number] : vector.fields) {
       const auto integer = static_cast<int64_t>(number.integer);
@@ -65,7 +87,7 @@ TEST_P(EveryGeneration, ValuesBecomeTheVectorsBytes) {
     }
     problems.clear();
     EncodeRequest request;
-    request.container = tables_->FindContainer(vector.container);
+    request.container = tables_.FindContainer(vector.container);
     ASSERT_NE(request.container, tables::kNone) << vector.container;
     // What a vector omits is zero, also where zero is not valid; the last items of a tail may be.
     request.lenient = true;
@@ -95,9 +117,8 @@ std::vector<uint8_t> RandomRecord(const Tables& t, const Container& c, uint64_t&
     // One of the lengths that fit.
     const tables::Leaf& leaf = t.leaf(c.length_leaf);
     const uint64_t least = c.bytes / c.length_unit, most = bytes.size() / c.length_unit;
-    uint64_t steps = c.tail_size != 0 || c.variants.count != 0
-                         ? least + next() % (most - least + 1)
-                         : least;
+    uint64_t steps =
+        c.tail_size != 0 || c.variants.count != 0 ? least + next() % (most - least + 1) : least;
     if (steps < c.length_bias) return {};
     decode::WriteBits(absl::MakeSpan(bytes), leaf.bit, leaf.width, steps - c.length_bias);
   }
@@ -108,12 +129,13 @@ std::vector<uint8_t> RandomRecord(const Tables& t, const Container& c, uint64_t&
 }
 
 TEST_P(EveryGeneration, RecordsComeBackFromJsonAndFromTheShortForm) {
-  const Tables& t = *tables_;
+  const Tables& t = tables_;
   uint64_t seed = 1;
   size_t records = 0, numbers = 0;
   std::vector<std::vector<uint8_t>> all;
   std::vector<uint32_t> containers;
   for (uint32_t i = 0; i < t.containers().size(); ++i) {
+    if (!new_.containers.contains(std::string(t.string(t.container(i).name)))) continue;
     for (int round = 0; round < 3; ++round) {
       std::vector<uint8_t> bytes = RandomRecord(t, t.container(i), seed);
       if (bytes.empty()) continue;
@@ -125,8 +147,7 @@ TEST_P(EveryGeneration, RecordsComeBackFromJsonAndFromTheShortForm) {
   decode::StringOutput json;
   std::string source = absl::StrCat(".gen ", t.generation(), "\n");
   {
-    const std::unique_ptr<decode::Sink> sink =
-        decode::MakeJsonlSink(json, {.undescribed = true});
+    const std::unique_ptr<decode::Sink> sink = decode::MakeJsonlSink(json, {.undescribed = true});
     sink->OnSchema(t);
     for (size_t i = 0; i < all.size(); ++i) {
       const Container& container = t.container(containers[i]);
@@ -165,7 +186,7 @@ TEST_P(EveryGeneration, RecordsComeBackFromJsonAndFromTheShortForm) {
        at = source.find("no short form", at + 1)) {
     ++numbers;
   }
-  ASSERT_GT(records, 50u);
+  ASSERT_GT(records, 20u);
   // Nearly every bit pattern has a short form.
   EXPECT_LE(numbers * 20, records) << source.substr(source.find("no short form") - 60, 100);
 
