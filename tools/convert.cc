@@ -6,8 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/aub/write.h"
+#include "runtime/base/file.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/hang_dump.h"
+#include "runtime/encode/source.h"
 
 namespace packsmith::tools {
 namespace {
@@ -19,21 +21,33 @@ constexpr absl::string_view kRecording = "aub";
 // Formats that hold one dump.
 struct Format {
   absl::string_view name;
-  absl::StatusOr<Lost> (*write)(const Dump& dump, const std::string& path);
+  absl::StatusOr<Lost> (*write)(const tables::Tables& tables, const Dump& dump,
+                                const std::string& path);
 };
+Lost LostInCore(const Dump& dump) {
+  if (dump.error_state == nullptr) return {};
+  return {absl::StrCat("all that the ", dump.error_state->kind, " has beyond memory and batches")};
+}
+
 constexpr Format kFormats[] = {
     {"elf",
-     [](const Dump& dump, const std::string& path) -> absl::StatusOr<Lost> {
+     [](const tables::Tables&, const Dump& dump, const std::string& path) -> absl::StatusOr<Lost> {
        absl::Status status = WriteElfCore(dump, path);
        if (!status.ok()) return status;
-       if (dump.error_state == nullptr) return Lost();
-       return Lost{
-           absl::StrCat("all that the ", dump.error_state->kind, " has beyond memory and batches")};
+       return LostInCore(dump);
      }},
-    {"hang-dump",
-     [](const Dump& dump, const std::string& path) { return WriteHangDump(dump, path); }},
+    {"asm",
+     [](const tables::Tables& tables, const Dump& dump,
+        const std::string& path) -> absl::StatusOr<Lost> {
+       absl::Status status =
+           WriteFileWhole(path, absl::string_view(encode::WriteSource(tables, dump)));
+       if (!status.ok()) return status;
+       return LostInCore(dump);
+     }},
+    {"hang-dump", [](const tables::Tables&, const Dump& dump,
+                     const std::string& path) { return WriteHangDump(dump, path); }},
     {"hang-dump-v1",
-     [](const Dump& dump, const std::string& path) {
+     [](const tables::Tables&, const Dump& dump, const std::string& path) {
        return WriteHangDump(dump, path, {.version = 1});
      }},
 };
@@ -54,7 +68,7 @@ class Converter {
     if (format_ != kRecording) {
       for (const Format& format : kFormats) {
         if (format.name != format_) continue;
-        absl::StatusOr<Lost> lost = format.write(dump, output_);
+        absl::StatusOr<Lost> lost = format.write(tables, dump, output_);
         if (!lost.ok()) return lost.status();
         lost_ = *std::move(lost);
       }

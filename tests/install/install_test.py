@@ -76,7 +76,8 @@ class Installed(installed.TestCase):
         # The C library, and the dependencies of Highway's shared library, which has no archive.
         libc = r"libc\.so\.6|libm\.so\.6|ld-linux-.*"
         highway = r"|libhwy\.so\.1|libstdc\+\+\.so\.6|libgcc_s\.so\.1"
-        for name, most in (("unpack", libc), ("packgen", libc), ("imglayout", libc + highway)):
+        for name, most in (("unpack", libc), ("packgen", libc), ("pack", libc),
+                           ("imglayout", libc + highway)):
             said = self.good(run(["readelf", "--dynamic", prefix / "bin" / name]))
             needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said)
             self.assertIn("libc.so.6", needed, said)

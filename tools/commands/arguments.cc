@@ -113,7 +113,7 @@ What can be decoded:
 What is written instead:
   --convert=FORMAT      the dump in another format, to --output: @CONVERSIONS@;
                         a message says what the format cannot hold; aub takes several dumps of one
-                        run
+                        run; asm is text, of which pack makes the dump again
 
 Where it goes:
   -o, --output=FILE     a file, which is created when the output is complete
