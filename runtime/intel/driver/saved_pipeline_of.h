@@ -81,10 +81,10 @@ struct SavedKernelPointer {
   uint32_t code = kNothing;
   uint32_t offset = 0;
 };
-// What the bytes are: "pipe".
-inline constexpr uint32_t kPipelineTag = 0x70697065;
+// What the bytes are: "pip2"; the number grows when they change.
+inline constexpr uint32_t kPipelineTag = 0x70697032;
 // What a pipeline draws, a bit each.
-inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4;
+inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, kSavedFirst = 8;
 
 template <class Gen>
 template <class F>
@@ -122,7 +122,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const
   to.Put(kPipelineTag);
   to.Put(uint32_t{Gen::kVersion});
   to.Put((draws_meshes() ? kSavedMeshes : 0) | (has_tasks() ? kSavedTasks : 0) |
-         (reads_draw_id() ? kSavedDrawId : 0));
+         (reads_draw_id() ? kSavedDrawId : 0) | (reads_first() ? kSavedFirst : 0));
   to.Put(static_cast<uint32_t>(codes.size()));
   for (const Kernels::Found& code : codes) to.PutAll(code.instructions);
   to.PutAll(absl::MakeConstSpan(pointers));
@@ -149,7 +149,8 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   }
   const Kind kind{.draws_meshes = (flags & kSavedMeshes) != 0,
                   .has_tasks = (flags & kSavedTasks) != 0,
-                  .reads_draw_id = (flags & kSavedDrawId) != 0};
+                  .reads_draw_id = (flags & kSavedDrawId) != 0,
+                  .reads_first = (flags & kSavedFirst) != 0};
   std::vector<std::vector<uint8_t>> codes;
   for (uint32_t i = 0; i < count; ++i) {
     if (!from.GetAll(codes.emplace_back())) return damaged();
