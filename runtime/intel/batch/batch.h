@@ -268,7 +268,7 @@ class Batch : public BatchCore {
   // Ends the batch with a jump whose target its caller fills in; returns the address of that
   // target, for CallReturning(). Batches that call second-level ones can be called this way, and
   // those of generations without second-level batches. One caller at a time: the next one
-  // overwrites the target.
+  // overwrites the target. It can no longer be copied.
   absl::StatusOr<address> EndReturning();
   // Calls a batch that ended with EndReturning(): stores the return address, and jumps. The
   // streamer may have fetched ahead: if the called batch is less than the prefetch distance after
@@ -571,6 +571,7 @@ absl::StatusOr<address> Batch<Gen>::EndReturning() {
     Retract(Commands::Start::length);
     return ended;
   }
+  StayInPlace();  // callers store into this one's jump
   return slot;
 }
 

@@ -510,8 +510,8 @@ bool BatchCore::AppendCore(const BatchCore& other) {
   }
   if (other.stays_) {
     return Refuse(absl::FailedPreconditionError(
-        "the batch to be appended has places that shaders write: a copy would not be written; "
-        "call it"));
+        "the batch to be appended has places that shaders or its callers write: a copy would not "
+        "be written; call it"));
   }
   if (other.in_group()) {
     return Refuse(

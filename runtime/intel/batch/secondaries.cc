@@ -22,6 +22,7 @@ const char* NameOf(SecondaryWay way) {
 const char* Obstacle(SecondaryWay way, const SecondaryTraits& traits) {
   switch (way) {
     case SecondaryWay::kCopied:
+      if (traits.returning) return "it ends with a jump whose target its caller stores";
       if (traits.stays_in_place) return "it has places that shaders write";
       break;
     case SecondaryWay::kSecondLevel:

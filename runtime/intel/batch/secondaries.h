@@ -7,8 +7,8 @@
 //   EmitSecondary<Gfx9>(batch, {secondary, *slot});
 //
 // How a secondary ends decides what is possible: a batch with BatchOptions::second_level can be
-// called as such, one that ended with EndReturning() with a return address, and either can be
-// copied unless it stays in place (BatchCore::StayInPlace()).
+// called as such, or copied unless it stays in place (BatchCore::StayInPlace()); one that ended
+// with EndReturning() is called with a return address.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_BATCH_SECONDARIES_H_
 #define PACKSMITH_RUNTIME_INTEL_BATCH_SECONDARIES_H_

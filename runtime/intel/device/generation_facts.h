@@ -55,6 +55,10 @@ struct PixelRules {
   bool simd32_not_of_16_samples = false;
   // A SIMD32 kernel must be accompanied by a narrower one.
   bool simd32_not_alone = false;
+  // Threads may work on several polygons: on at most this many, with at most this many lanes in all
+  // (PRM of Tiger Lake, 3DSTATE_PS, "Dual SIMD8 Dispatch Enable"; of Xe2 "Maximum Polys per
+  // Thread"; Mesa's anv). 1: on one.
+  unsigned most_polygons = 1, most_polygon_lanes = 0;
 };
 
 // The order of what threads of pixel shaders begin with: see thread_payload.h.
@@ -452,7 +456,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel = {.has_simd8 = true,
                   .simd32_not_per_sample = true,
                   .simd32_not_of_16_samples = true,
-                  .simd32_not_alone = true},
+                  .simd32_not_alone = true,
+                  .most_polygons = 2,
+                  .most_polygon_lanes = 16},
         .pixel_coefficients = true,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
@@ -497,7 +503,9 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel = {.has_simd8 = true,
                   .simd32_not_per_sample = true,
                   .simd32_not_of_16_samples = true,
-                  .simd32_not_alone = true},
+                  .simd32_not_alone = true,
+                  .most_polygons = 2,
+                  .most_polygon_lanes = 16},
         .pixel_coefficients = true,
         .wa_14015055625 = true,
         .l3 = L3Division::kGfx12,
@@ -531,7 +539,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .kernel_prefetch_bytes = 0xe00,
         .lanes = 16,
         .hull_patch_per_lane = true,
-        .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
+        .pixel = {.simd32_not_per_sample = true,
+                  .simd32_not_of_16_samples = true,
+                  .most_polygons = 4,
+                  .most_polygon_lanes = 32},
         .pixel_payload = PixelPayload::kXe2,
         .pixel_coefficients = true,
         .least_urb_start = 4,
@@ -562,7 +573,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .lanes = 16,
         .has_register_blocks = true,
         .hull_patch_per_lane = true,
-        .pixel = {.simd32_not_per_sample = true, .simd32_not_of_16_samples = true},
+        .pixel = {.simd32_not_per_sample = true,
+                  .simd32_not_of_16_samples = true,
+                  .most_polygons = 4,
+                  .most_polygon_lanes = 32},
         .pixel_payload = PixelPayload::kXe2,
         .pixel_coefficients = true,
         .least_urb_start = 4,

@@ -63,7 +63,8 @@ struct CommandBufferOptions {
   bool secondary = false;
   // The kernel that writes draws whose numbers are in memory, and from how many draws on it is
   // used: docs/indirect.md. It must live until recording ends. Null: the command streamer executes
-  // them.
+  // them. A secondary with a kernel is never copied, but called by a jump, to which its caller
+  // stores the return address: secondaries without a kernel cannot run it.
   const GenerationKernel* draw_kernel = nullptr;
   DrawThresholds draw_thresholds = {};
 };
@@ -73,7 +74,8 @@ struct CommandBufferOptions {
 inline constexpr uint64_t kMostStreamerCopyBytes = 4096;
 // A secondary command buffer up to this size is copied into its caller, a longer one is called: the
 // half of a first chunk, as Mesa's anv chooses (anv_batch_chain.c). One secondary that runs another
-// always copies it, because the hardware stores one return address.
+// always copies it, because the hardware stores one return address; see
+// CommandBufferOptions::draw_kernel.
 inline constexpr size_t kMostCopiedDwords = 1024;
 
 class CommandBuffer {
@@ -102,7 +104,8 @@ class CommandBuffer {
   virtual bool SetViewports(absl::Span<const Viewport> viewports) = 0;
   virtual bool SetScissors(absl::Span<const Scissor> scissors) = 0;
   virtual bool SetColorConstants(const ColorConstants& constants) = 0;
-  // Buffers 0, 1, …
+  // Buffers 0, 1, …: up to 33, on Gfx8 and Gfx9 up to 31, because the others hold what vertices
+  // read of their draw.
   virtual bool SetVertexBuffers(absl::Span<const VertexBuffer> buffers) = 0;
   virtual bool SetIndexBuffer(const IndexBuffer& buffer) = 0;
   virtual bool Draw(const DrawCall& draw) = 0;

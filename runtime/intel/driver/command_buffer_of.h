@@ -26,6 +26,7 @@
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/engines.h"
+#include "runtime/intel/batch/generated_draws.h"
 #include "runtime/intel/batch/pipeline_select.h"
 #include "runtime/intel/batch/secondaries.h"
 #include "runtime/intel/binding/binder.h"
@@ -34,6 +35,7 @@
 #include "runtime/intel/driver/blits.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
+#include "runtime/intel/driver/draw_values_of.h"
 #include "runtime/intel/driver/emit_blit.h"
 #include "runtime/intel/driver/indirect_draws_of.h"
 #include "runtime/intel/driver/query_recorder_of.h"
@@ -116,8 +118,13 @@ class CommandBufferOf final : public CommandBuffer {
                                     .name = "batch",
                                     .chunk_bytes = 8192,
                                     .largest_chunk_bytes = 1 << 20}),
-        batch_(chunks_, {.second_level = options.secondary}) {}
+        batch_(chunks_, {.second_level = options.secondary && !Returns(options)}) {}
 
+  // Whether it is called by a jump, and returns by another one: kernels write jumps of first-level
+  // batches.
+  static bool Returns(const CommandBufferOptions& options) {
+    return options.secondary && options.engine == Engine::kRender && options.draw_kernel != nullptr;
+  }
   // Whether a call can record at all.
   bool CanRecord() {
     if (ended_) {
@@ -149,6 +156,10 @@ class CommandBufferOf final : public CommandBuffer {
   // Draw: the packet that follows.
   template <class Draw = typename G::_3DPRIMITIVE>
   bool BeginDraw(const address& arguments);
+  // The same for a draw of vertices that read these numbers; to(packet) fills in the draw, which is
+  // then emitted.
+  template <class F>
+  bool EmitDraw(const DrawNumbers& numbers, const address& arguments, F to);
   // What stream output writes, and where its sizes are.
   bool TrackStreamOutput(bool begins);
   bool BeginDispatch(const address& arguments);
@@ -165,6 +176,7 @@ class CommandBufferOf final : public CommandBuffer {
 
   absl::Status status_;
   bool ended_ = false;
+  std::optional<address> return_slot_;  // of a secondary that returns by a jump
   gpu::BufferChunks chunks_;
   Batch<Gen> batch_;
   std::unique_ptr<Binder<Gen>> binder_;  // none on the copy engine
@@ -177,6 +189,7 @@ class CommandBufferOf final : public CommandBuffer {
   std::optional<DrawRecorder<Gen>> draws_;
   std::optional<DispatchRecorder<Gen>> dispatches_;
   std::optional<IndirectRecorder<Gen>> indirect_;
+  std::optional<DrawBuffers<Gen>> draw_buffers_;
   // Grows with each barrier and each use; that at which draws, and dispatches, were tracked last.
   uint64_t changes_ = 1, draws_tracked_ = 0, dispatches_tracked_ = 0;
   absl::flat_hash_set<uint32_t> blit_sources_, blit_destinations_;
@@ -208,6 +221,7 @@ absl::Status CommandBufferOf<Gen>::Begin() {
   draws_.reset();
   dispatches_.reset();
   indirect_.reset();
+  draw_buffers_.reset();
   blits_.emplace(batch_, CopyMocs(context().device().caching));
   blit_sources_.clear();
   blit_destinations_.clear();
@@ -215,6 +229,11 @@ absl::Status CommandBufferOf<Gen>::Begin() {
   streaming_ = false;
   // Secondaries are left out with what calls them.
   if (DebugOn(DebugSwitch::kNoop) && !options().secondary) batch_.Emit(typename Gen::BatchEnd{});
+  return_slot_ = std::nullopt;
+  if (Returns(options())) {
+    // Callers turn it off for the jump.
+    for (const auto& packet : PreParser<Gen>(true)) batch_.Emit(packet);
+  }
   return options().engine == Engine::kCopy ? absl::OkStatus() : BeginRender();
 }
 
@@ -294,6 +313,7 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   if (!render) return status();
   draws_.emplace(parts);
   indirect_.emplace(parts, chunks_, options());
+  draw_buffers_.emplace(parts);
   if (absl::Status fixed = EmitFixedState<Gen>(batch_); !fixed.ok()) return fixed;
   // Pushed constants have addresses that are not relative to a base.
   if constexpr (requires { typename G::CS_DEBUG_MODE2; }) {
@@ -338,7 +358,13 @@ absl::Status CommandBufferOf<Gen>::End() {
       batch_.Use(buffer, gpu::kReads);
     }
   }
-  if (absl::Status ended = batch_.End(); !ended.ok()) return Refuse(std::move(ended)), status();
+  if (Returns(options())) {
+    absl::StatusOr<address> slot = batch_.EndReturning();
+    if (!slot.ok()) return Refuse(slot.status()), status();
+    return_slot_ = *slot;
+  } else if (absl::Status ended = batch_.End(); !ended.ok()) {
+    return Refuse(std::move(ended)), status();
+  }
   if (absl::Status flushed = recording().Flush(); !flushed.ok()) Refuse(std::move(flushed));
   return status();
 }
@@ -522,6 +548,7 @@ template <class Gen>
 bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
   static constexpr SecondaryRule kRules[] = {{SecondaryWay::kCopied, kMostCopiedDwords},
                                              {SecondaryWay::kSecondLevel},
+                                             {SecondaryWay::kReturning},
                                              {SecondaryWay::kCopied}};
   if (!CanRecord()) return false;
   if (!secondary.options().secondary || secondary.options().engine != options().engine ||
@@ -545,7 +572,7 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
   }
   if (draws_ && !Check(draws_->Leave())) return false;
   if (!Barrier()) return false;
-  if (!EmitSecondary<Gen>(batch_, {other.batch_}, kRules).ok()) return false;
+  if (!EmitSecondary<Gen>(batch_, {other.batch_, other.return_slot_}, kRules).ok()) return false;
   NoteSecondary(secondary);
   if (options().engine == Engine::kCopy) return true;
   // It ended with a barrier and, on the render engine, in the 3D pipeline.
@@ -553,7 +580,10 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
   binder_->SetPipeline(pipeline_);
   if (absl::Status begun = binder_->Begin(batch_); !begun.ok()) return Refuse(std::move(begun));
   (void)binder_->TakeEvents();
-  if (draws_) draws_->Forget();
+  if (draws_) {
+    draws_->Forget();
+    draw_buffers_->Forget();
+  }
   dispatches_->Forget();
   ++changes_;
   return true;
@@ -675,24 +705,54 @@ bool CommandBufferOf<Gen>::BeginDraw(const address& arguments) {
 }
 
 template <class Gen>
+template <class F>
+bool CommandBufferOf<Gen>::EmitDraw(const DrawNumbers& numbers, const address& arguments, F to) {
+  if (!CanDraw()) return false;
+  const bool buffers = DrawBuffers<Gen>::NeededBy(draws_->pipeline());
+  if (buffers && !Check(draw_buffers_->Prepare(numbers, draws_->reach()))) return false;
+  if (!BeginDraw(arguments)) return false;
+  if (buffers && !draw_buffers_->Emit()) return false;
+  const auto emit = [&](auto packet) {
+    packet.predicate_enable = queries_.conditional();
+    return to(packet) && batch_.Emit(packet);
+  };
+  if constexpr (!kHasDrawBuffers<Gen>) {
+    if (draws_->pipeline()->reads_draw_id()) {
+      typename G::_3DPRIMITIVE_EXTENDED packet;
+      packet.extended_parameter_2 = numbers.draw;
+      return emit(packet);
+    }
+  }
+  return emit(typename G::_3DPRIMITIVE());
+}
+
+template <class Gen>
 bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
-  using Primitive = typename G::_3DPRIMITIVE;
-  if (!BeginDraw({})) return false;
-  return batch_.Emit(Primitive{
-      .predicate_enable = queries_.conditional(),
-      .vertex_access_type = draw.indexed ? Primitive::VERTEX_ACCESS_TYPE_RANDOM
-                                         : Primitive::VERTEX_ACCESS_TYPE_SEQUENTIAL,
-      .vertex_count_per_instance = draw.vertices,
-      .start_vertex_location = draw.first,
-      .instance_count = draw.instances,
-      .start_instance_location = draw.first_instance,
-      .base_vertex_location = draw.vertex_offset,
+  const DrawNumbers numbers{
+      .first_vertex = draw.indexed ? static_cast<uint32_t>(draw.vertex_offset) : draw.first,
+      .first_instance = draw.first_instance,
+      .draw = draw.number};
+  return EmitDraw(numbers, {}, [&]<class P>(P& packet) {
+    packet.vertex_access_type =
+        draw.indexed ? P::VERTEX_ACCESS_TYPE_RANDOM : P::VERTEX_ACCESS_TYPE_SEQUENTIAL;
+    packet.vertex_count_per_instance = draw.vertices;
+    packet.start_vertex_location = draw.first;
+    packet.instance_count = draw.instances;
+    packet.start_instance_location = draw.first_instance;
+    packet.base_vertex_location = draw.vertex_offset;
+    return true;
   });
 }
 
 template <class Gen>
 bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& draws) {
   if (!CanDraw() || !Select(Pipeline::k3D)) return false;
+  if (DrawBuffers<Gen>::NeededBy(draws_->pipeline())) {
+    // Vertices read where the draw begins from its parameters.
+    ++changes_;
+    if (!Track(TrackedUse{draws.arguments.buffer, CacheDomain::kVertex})) return false;
+    draw_buffers_->LeaveTo(draws.arguments, draws_->reach());
+  }
   for (const address& numbers : {draws.arguments, draws.count.value_or(address())}) {
     if (numbers.buffer == 0) continue;
     const CacheBarrier barrier = indirect_->NeedsOf(*caches_, numbers);
@@ -700,7 +760,7 @@ bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& draws) {
     caches_->Apply(barrier);
     caches_->Note(numbers.buffer, CacheDomain::kOtherRead);
   }
-  return BeginDraw({}) && indirect_->Draw(draws, queries_.conditional());
+  return BeginDraw({}) && indirect_->Draw(draws, *draws_->pipeline(), queries_.conditional());
 }
 
 template <class Gen>

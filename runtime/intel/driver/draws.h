@@ -43,10 +43,12 @@ struct DrawCall {
   uint32_t first_instance = 0;
   int32_t vertex_offset = 0;  // added to each index
   bool indexed = false;
+  uint32_t number = 0;  // that vertices read, if the pipeline has VertexIds::draw
 };
 
 // Draws whose parameters are in memory: DrawArguments or IndexedDrawArguments of
-// runtime/intel/batch/indirect.h.
+// runtime/intel/batch/indirect.h. Vertices read the values of their own draw, whose number counts
+// from 0.
 struct IndirectDrawCall {
   address arguments = {};  // a multiple of 4
   uint32_t draws = 1;
@@ -76,7 +78,7 @@ struct StreamOutputBuffer {
   address written = {};
   bool append = false;
 };
-// Vertices are (the 4 bytes at `written` - offset) / stride.
+// Vertices are (the 4 bytes at `written` - offset) / stride. The draw's number is 0.
 struct StreamOutputDraw {
   address written = {};
   uint32_t offset = 0;  // bytes: a multiple of 4

@@ -59,6 +59,8 @@ struct GraphicsPipelineOptions {
   // shader reads of that.
   absl::Span<const Varying> varyings = {};
   FragmentInputs inputs = {};
+  // Up to Gfx9 command buffers put what `ids` has of draws into the buffers 31 and 32, which are
+  // those of VertexIds; others are an error.
   VertexInput vertices = {};
   Rasterization rasterization = {};
   DepthStencil depth_stencil = {};
@@ -93,10 +95,12 @@ class GraphicsPipeline {
   // Where the fragment shader's attributes come from.
   const AttributePlan& attributes() const { return attributes_; }
   const char* generation() const { return generation_; }
-  // Draws take groups of tasks or meshes; those of tasks; and whether these read the draw's number.
+  // Draws take groups of tasks or meshes; those of tasks.
   bool draws_meshes() const { return draws_meshes_; }
   bool has_tasks() const { return has_tasks_; }
+  // Shaders read the draw's number; vertices read the first vertex or instance.
   bool reads_draw_id() const { return reads_draw_id_; }
+  bool reads_first() const { return reads_first_; }
 
   // Appends what another run needs to have this pipeline. False, and what was appended is of no
   // use, if it has addresses, scratch memory, or kernels that are not the context's.
@@ -107,24 +111,28 @@ class GraphicsPipeline {
       : generation_(generation),
         draws_meshes_(options.mesh != nullptr || options.task != nullptr),
         has_tasks_(options.task != nullptr),
-        reads_draw_id_((options.task != nullptr && options.task->group.draw_id) ||
-                       (options.mesh != nullptr && options.mesh->group.draw_id)) {}
+        reads_draw_id_(draws_meshes_ ? (options.task != nullptr && options.task->group.draw_id) ||
+                                           (options.mesh != nullptr && options.mesh->group.draw_id)
+                                     : options.vertices.ids.draw),
+        reads_first_(!draws_meshes_ &&
+                     (options.vertices.ids.first_vertex || options.vertices.ids.first_instance)) {}
   // Of one that was saved.
   struct Kind {
-    bool draws_meshes = false, has_tasks = false, reads_draw_id = false;
+    bool draws_meshes = false, has_tasks = false, reads_draw_id = false, reads_first = false;
   };
   GraphicsPipeline(const char* generation, const Kind& kind)
       : generation_(generation),
         draws_meshes_(kind.draws_meshes),
         has_tasks_(kind.has_tasks),
-        reads_draw_id_(kind.reads_draw_id) {}
+        reads_draw_id_(kind.reads_draw_id),
+        reads_first_(kind.reads_first) {}
 
   VertexPlan vertex_plan_;
   AttributePlan attributes_;
 
  private:
   const char* const generation_;
-  const bool draws_meshes_, has_tasks_, reads_draw_id_;
+  const bool draws_meshes_, has_tasks_, reads_draw_id_, reads_first_;
 };
 
 }  // namespace packsmith::intel

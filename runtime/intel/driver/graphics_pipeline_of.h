@@ -142,6 +142,17 @@ template <class Gen>
 absl::Status GraphicsPipelineOf<Gen>::AddVertexStages(const RenderDevice& device,
                                                       const GraphicsPipelineOptions& options,
                                                       const VertexLayout& written) {
+  if constexpr (!requires { typename Gen::Packets::_3DPRIMITIVE_EXTENDED; }) {
+    const VertexIds& ids = options.vertices.ids;
+    constexpr VertexIds kFilled = {};
+    if ((reads_first() && ids.first_buffer != kFilled.first_buffer) ||
+        (reads_draw_id() && ids.draw_buffer != kFilled.draw_buffer)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the values of draws in the vertex buffers ", ids.first_buffer, " and ",
+                       ids.draw_buffer, "; command buffers put them into ", kFilled.first_buffer,
+                       " and ", kFilled.draw_buffer, ", the defaults of VertexIds"));
+    }
+  }
   const absl::StatusOr<VertexPlan> vertices = AddVertexInput(options.vertices, state_);
   if (!vertices.ok()) return vertices.status();
   vertex_plan_ = *vertices;
@@ -221,6 +232,14 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
   if (!attributes.ok()) return attributes.status();
   attributes_ = *attributes;
   if (absl::Status status = AddAttributes(attributes_, state_); !status.ok()) return status;
+  const uint32_t samples = options.rasterization.multisample.samples;
+  if (options.shaders.fragment != nullptr && options.shaders.target.samples != samples) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a fragment shader for pixels of ", options.shaders.target.samples,
+        " samples with a rasterizer of ", samples,
+        ": PixelTarget::samples and Multisample::samples must be the same, because they decide "
+        "which widths of the shader may run"));
+  }
   if (absl::Status status = draws_meshes() ? AddMeshStages(device, options)
                                            : AddVertexStages(device, options, *written);
       !status.ok()) {

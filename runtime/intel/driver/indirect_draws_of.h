@@ -11,6 +11,7 @@
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/draws.h"
+#include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/driver/recorders.h"
 #include "runtime/intel/indirect/draw_list.h"
 #include "runtime/intel/indirect/indirect_drawer.h"
@@ -50,14 +51,16 @@ class IndirectRecorder {
     const bool closes = (barrier.invalidate & SetOf(CacheDomain::kOtherRead)) != 0;
     return !closes || drawer_.Close();
   }
-  // State and caches are the draws' already.
-  bool Draw(const IndirectDrawCall& draws, bool predicated) {
+  // State and caches are the draws' already. pipeline: the one that is bound.
+  bool Draw(const IndirectDrawCall& draws, const GraphicsPipeline& pipeline, bool predicated) {
     const DrawList list{.arguments = draws.arguments,
                         .draws = draws.draws,
                         .stride = draws.stride,
                         .indexed = draws.indexed,
                         .count = draws.count,
-                        .predicated = predicated};
+                        .predicated = predicated,
+                        .reads_base = pipeline.reads_first(),
+                        .reads_number = pipeline.reads_draw_id()};
     return drawer_.Draw(list, [this](bool dispatched) {
       if (!dispatched) return true;
       parts_.state.template Emitted<typename Gen::Packets::PIPELINE_SELECT>();

@@ -207,6 +207,8 @@ class DrawRecorder {
   // The cache of vertices may hold those of other addresses: a barrier must precede the draw.
   bool vertices_stale() const { return Gen::kFacts.vertices_know_32_bits && reach_.stale(); }
   void VerticesInvalidated() { reach_.Invalidated(); }
+  // For vertex buffers that others set.
+  VertexReach& reach() { return reach_; }
   // Sets what a draw needs; the caller then flushes the state. meshes: the draw is of groups.
   absl::Status Prepare(bool meshes = false);
   // Other code may draw next: removes what it must not find.
@@ -525,6 +527,14 @@ absl::Status DrawRecorder<Gen>::SetScissors(absl::Span<const Scissor> scissors) 
 
 template <class Gen>
 absl::Status DrawRecorder<Gen>::SetVertexBuffers(absl::Span<const VertexBuffer> buffers) {
+  if constexpr (!requires { typename G::_3DPRIMITIVE_EXTENDED; }) {
+    constexpr uint32_t kMost = VertexIds().first_buffer;
+    if (buffers.size() > kMost) {
+      return absl::OutOfRangeError(absl::StrCat(buffers.size(), " vertex buffers; on ", Gen::kName,
+                                                " there are at most ", kMost,
+                                                ", because later ones hold the values of draws"));
+    }
+  }
   if (absl::Status status = intel::SetVertexBuffers(buffers, parts_.context.mocs(), parts_.state);
       !status.ok()) {
     return status;

@@ -81,12 +81,11 @@ struct SavedKernelPointer {
   uint32_t code = kNothing;
   uint32_t offset = 0;
 };
-// What the bytes are: "pipe".
-// With the generation: a pipeline of another one is not read.
+// What the bytes are: "pip2", whose number grows when they change, and of which generation.
 template <class Gen>
-constexpr uint64_t kPipelineTag = uint64_t{0x70697065} << 32 | Gen::kVersion;
+constexpr uint64_t kPipelineTag = uint64_t{0x70697032} << 32 | Gen::kVersion;
 // What a pipeline draws, a bit each.
-inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4;
+inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, kSavedFirst = 8;
 
 template <class Gen>
 template <class F>
@@ -123,7 +122,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const
   if (!known) return false;
   to.Put(kPipelineTag<Gen>);
   to.Put((draws_meshes() ? kSavedMeshes : 0) | (has_tasks() ? kSavedTasks : 0) |
-         (reads_draw_id() ? kSavedDrawId : 0));
+         (reads_draw_id() ? kSavedDrawId : 0) | (reads_first() ? kSavedFirst : 0));
   to.Put(static_cast<uint32_t>(codes.size()));
   for (const Kernels::Found& code : codes) to.PutAll(code.instructions);
   to.PutAll(absl::MakeConstSpan(pointers));
@@ -150,7 +149,8 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   }
   const Kind kind{.draws_meshes = (flags & kSavedMeshes) != 0,
                   .has_tasks = (flags & kSavedTasks) != 0,
-                  .reads_draw_id = (flags & kSavedDrawId) != 0};
+                  .reads_draw_id = (flags & kSavedDrawId) != 0,
+                  .reads_first = (flags & kSavedFirst) != 0};
   std::vector<std::vector<uint8_t>> codes;
   for (uint32_t i = 0; i < count; ++i) {
     if (!from.GetAll(codes.emplace_back())) return damaged();

@@ -131,7 +131,6 @@ bool CommandBufferOf<Gen>::EndStreamOutput() {
 
 template <class Gen>
 bool CommandBufferOf<Gen>::Draw(const StreamOutputDraw& draw) {
-  using Primitive = typename G::_3DPRIMITIVE;
   using Load = typename Gen::LoadRegisterConstant;
   if (!CanDraw()) return false;
   if (draw.stride == 0 || draw.stride % 4 != 0 || draw.offset % 4 != 0 || draw.written.gpu == 0) {
@@ -139,22 +138,25 @@ bool CommandBufferOf<Gen>::Draw(const StreamOutputDraw& draw) {
         "a draw of what stream output wrote, from offset ", draw.offset, " on with a stride of ",
         draw.stride, " bytes; both must be multiples of 4, the stride not 0, and `written` set")));
   }
-  if (!BeginDraw(draw.written)) return false;
-  Arithmetic<Gen> math(batch_, {.mocs = context().mocs()});
-  const DivisionFactor divisor = DivisionBy(draw.stride / 4);
-  const auto dwords = (math.Load32(draw.written) - math.Constant(draw.offset)) >> 2;
-  const auto vertices = (dwords * math.Constant(divisor.factor)) >> divisor.shift;
   const auto set = [](uint32_t offset, uint32_t value) {
     return Load{.register_offset_ = offset, .data_dword = value};
   };
-  return math.StoreRegister32(G::_3DPRIM_VERTEX_COUNT::register_offset, vertices) &&
-         batch_.Emit(set(G::_3DPRIM_INSTANCE_COUNT::register_offset, draw.instances),
-                     set(G::_3DPRIM_START_VERTEX::register_offset, 0),
-                     set(G::_3DPRIM_START_INSTANCE::register_offset, draw.first_instance),
-                     set(G::_3DPRIM_BASE_VERTEX::register_offset, 0)) &&
-         batch_.Emit(Primitive{.predicate_enable = queries_.conditional(),
-                               .indirect_parameter_enable = true,
-                               .vertex_access_type = Primitive::VERTEX_ACCESS_TYPE_SEQUENTIAL});
+  return EmitDraw({.first_instance = draw.first_instance}, draw.written, [&]<class P>(P& packet) {
+    packet.indirect_parameter_enable = true;
+    packet.vertex_access_type = P::VERTEX_ACCESS_TYPE_SEQUENTIAL;
+    if constexpr (requires { packet.extended_parameter_2; }) {
+      if (!batch_.Emit(set(G::_3DPRIM_XP2::register_offset, 0))) return false;
+    }
+    Arithmetic<Gen> math(batch_, {.mocs = context().mocs()});
+    const DivisionFactor divisor = DivisionBy(draw.stride / 4);
+    const auto dwords = (math.Load32(draw.written) - math.Constant(draw.offset)) >> 2;
+    const auto vertices = (dwords * math.Constant(divisor.factor)) >> divisor.shift;
+    return math.StoreRegister32(G::_3DPRIM_VERTEX_COUNT::register_offset, vertices) &&
+           batch_.Emit(set(G::_3DPRIM_INSTANCE_COUNT::register_offset, draw.instances),
+                       set(G::_3DPRIM_START_VERTEX::register_offset, 0),
+                       set(G::_3DPRIM_START_INSTANCE::register_offset, draw.first_instance),
+                       set(G::_3DPRIM_BASE_VERTEX::register_offset, 0));
+  });
 }
 
 }  // namespace packsmith::intel

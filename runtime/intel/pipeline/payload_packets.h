@@ -12,6 +12,7 @@
 #define PACKSMITH_RUNTIME_INTEL_PIPELINE_PAYLOAD_PACKETS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "runtime/intel/pipeline/stage_packets.h"
@@ -141,6 +142,12 @@ FragmentShader ReadFragmentShader(const typename Gen::Packets::_3DSTATE_PS& pack
     const int count = packet._8_pixel_dispatch_enable + packet._16_pixel_dispatch_enable +
                       packet._32_pixel_dispatch_enable;
     if (packet._8_pixel_dispatch_enable) shader.simd8 = kernel0;
+    if constexpr (requires { packet.dual_simd8_dispatch_enable; }) {
+      if (packet._8_pixel_dispatch_enable && packet.dual_simd8_dispatch_enable) {
+        shader.multi_polygon = MultiPolygonEntry{.entry = kernel0};
+        shader.simd8 = std::nullopt;
+      }
+    }
     if (packet._16_pixel_dispatch_enable) shader.simd16 = count == 1 ? kernel0 : kernel2;
     if (packet._32_pixel_dispatch_enable) shader.simd32 = count == 1 ? kernel0 : kernel1;
   } else {
@@ -151,7 +158,14 @@ FragmentShader ReadFragmentShader(const typename Gen::Packets::_3DSTATE_PS& pack
       read(kernel1, packet.kernel_1_simd_width == P::KERNEL_1_SIMD_WIDTH_SIMD32);
     }
     if (packet.kernel_0_enable) {
-      read(kernel0, packet.kernel_0_simd_width == P::KERNEL_0_SIMD_WIDTH_SIMD32);
+      const bool wide = packet.kernel_0_simd_width == P::KERNEL_0_SIMD_WIDTH_SIMD32;
+      const uint32_t polygons = packet.kernel_0_maximum_polys_per_thread + 1;
+      if (polygons == 1) {
+        read(kernel0, wide);
+      } else {
+        shader.multi_polygon = MultiPolygonEntry{
+            .entry = kernel0, .polygons = polygons, .polygon_lanes = (wide ? 32u : 16u) / polygons};
+      }
     }
   }
   shader.position_offset =

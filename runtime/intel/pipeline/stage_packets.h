@@ -395,15 +395,26 @@ absl::StatusOr<typename Gen::Packets::_3DSTATE_PS> FragmentShaderPacket(
   if constexpr (requires { packet._8_pixel_dispatch_enable; }) {
     packet.kernel_start_pointer_2 = offset(2);
     packet.dispatch_grf_start_register_for_constant_setup_data_2 = start(2);
-    packet._8_pixel_dispatch_enable = widths->simd8;
+    packet._8_pixel_dispatch_enable = widths->simd8 || widths->multi_polygon;
+    if constexpr (requires { packet.dual_simd8_dispatch_enable; }) {
+      packet.dual_simd8_dispatch_enable = widths->multi_polygon;
+    }
     packet._16_pixel_dispatch_enable = widths->simd16;
     packet._32_pixel_dispatch_enable = widths->simd32;
   } else {
-    packet.kernel_0_enable = widths->simd16;
+    packet.kernel_0_enable = kernels.slots[0] != nullptr;
     packet.kernel_0_simd_width = P::KERNEL_0_SIMD_WIDTH_SIMD16;
-    // One polygon in each thread.
+    // Each polygon of a thread has 16 lanes, or 8.
     packet.kernel_0_poly_packing_policy = P::KERNEL_0_POLY_PACKING_POLICY_POLY_PACK16_FIXED;
-    packet.kernel_1_enable = widths->simd32;
+    if (widths->multi_polygon) {
+      const MultiPolygonEntry& kernel = *shader->multi_polygon;
+      packet.kernel_0_maximum_polys_per_thread = kernel.polygons - 1;
+      if (kernel.lanes() == 32) packet.kernel_0_simd_width = P::KERNEL_0_SIMD_WIDTH_SIMD32;
+      if (kernel.polygon_lanes == 8) {
+        packet.kernel_0_poly_packing_policy = P::KERNEL_0_POLY_PACKING_POLICY_POLY_PACK8_FIXED;
+      }
+    }
+    packet.kernel_1_enable = kernels.slots[1] != nullptr;
     packet.kernel_1_simd_width =
         widths->simd32 ? P::KERNEL_1_SIMD_WIDTH_SIMD32 : P::KERNEL_1_SIMD_WIDTH_SIMD16;
   }

@@ -150,6 +150,30 @@ uint32_t RegisterBlocks(uint32_t registers) {
   return last < 6 ? last : 7;  // there is no size between 192 and 256
 }
 
+namespace {
+
+absl::Status CheckPolygons(const FragmentShader& shader, const PixelRules& rules) {
+  const MultiPolygonEntry& kernel = *shader.multi_polygon;
+  const uint32_t polygons = kernel.polygons, lanes = kernel.polygon_lanes;
+  const bool exists =
+      (polygons == 2 && (lanes == 8 || lanes == 16)) || (polygons == 4 && lanes == 8);
+  if (!exists || polygons > rules.most_polygons || kernel.lanes() > rules.most_polygon_lanes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "fragment shader: a kernel of ", polygons, " polygons with ", lanes, " lanes each; ",
+        rules.most_polygons == 1   ? "threads of this generation work on one polygon"
+        : rules.most_polygons == 2 ? "it must have 2 of 8"
+                                   : "it must have 2 of 8, 2 of 16 or 4 of 8"));
+  }
+  if (shader.per_coarse_pixel) {
+    return absl::InvalidArgumentError(
+        "fragment shader: a kernel of several polygons that runs for coarse pixels; compile it for "
+        "one polygon");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
                                               const PixelTarget& target,
                                               const GenerationFacts& facts) {
@@ -164,11 +188,20 @@ absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
   }
   PixelWidths widths{.simd8 = shader.simd8.has_value(),
                      .simd16 = shader.simd16.has_value(),
-                     .simd32 = shader.simd32.has_value()};
-  if (!widths.simd8 && !widths.simd16 && !widths.simd32) {
+                     .simd32 = shader.simd32.has_value(),
+                     .multi_polygon = shader.multi_polygon.has_value()};
+  const auto any = [&widths] {
+    return widths.simd8 || widths.simd16 || widths.simd32 || widths.multi_polygon;
+  };
+  if (!any()) {
     return absl::InvalidArgumentError(
-        "fragment shader: no kernel; at least one of simd8, simd16 and simd32 must be set");
+        "fragment shader: no kernel; at least one of simd8, simd16, simd32 and multi_polygon must "
+        "be set");
   }
+  if (widths.multi_polygon) {
+    if (absl::Status status = CheckPolygons(shader, rules); !status.ok()) return status;
+  }
+  const bool wide_polygons = widths.multi_polygon && shader.multi_polygon->lanes() == 32;
   absl::string_view reason;
   const auto drop = [&](bool& width, absl::string_view why) {
     if (width) reason = why;
@@ -178,20 +211,27 @@ absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
   if (no16) drop(widths.simd16, "PACKSMITH_DEBUG=no16 forbids SIMD16 kernels");
   if (target.operation != PixelOperation::kDraw) {
     drop(widths.simd8, "SIMD8 kernels cannot clear or resolve");
+    drop(widths.multi_polygon, "kernels of several polygons cannot clear or resolve");
   }
   if (shader.per_sample) {
     if (rules.simd32_not_per_sample && target.samples > 1) {
-      drop(widths.simd32, "SIMD32 kernels cannot run once for each of several samples");
+      constexpr absl::string_view kWhy =
+          "SIMD32 kernels cannot run once for each of several samples";
+      drop(widths.simd32, kWhy);
+      if (wide_polygons) drop(widths.multi_polygon, kWhy);
     }
     if (widths.simd16 || widths.simd32) widths.simd8 = false;
     if (rules.one_width_per_sample && widths.simd32) widths.simd16 = false;
   } else if (rules.simd32_not_of_16_samples && target.samples == 16) {
-    drop(widths.simd32, "SIMD32 kernels cannot run for pixels of 16 samples");
+    constexpr absl::string_view kWhy = "SIMD32 kernels cannot run for pixels of 16 samples";
+    drop(widths.simd32, kWhy);
+    if (wide_polygons) drop(widths.multi_polygon, kWhy);
   }
-  if (rules.simd32_not_alone && !widths.simd8 && !widths.simd16) {
+  if (widths.multi_polygon) widths.simd8 = false;
+  if (rules.simd32_not_alone && !widths.simd8 && !widths.simd16 && !widths.multi_polygon) {
     drop(widths.simd32, "a SIMD32 kernel must be accompanied by a narrower one");
   }
-  if (!widths.simd8 && !widths.simd16 && !widths.simd32) {
+  if (!any()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "fragment shader: no kernel is permitted: ", reason, "; compile it for ",
         no16                                                            ? "other widths"
@@ -206,21 +246,28 @@ PixelKernels PlacePixelKernels(const FragmentShader& shader, PixelWidths widths,
   const ShaderEntry* const simd8 = widths.simd8 ? &*shader.simd8 : nullptr;
   const ShaderEntry* const simd16 = widths.simd16 ? &*shader.simd16 : nullptr;
   const ShaderEntry* const simd32 = widths.simd32 ? &*shader.simd32 : nullptr;
+  const ShaderEntry* const polygons = widths.multi_polygon ? &shader.multi_polygon->entry : nullptr;
   PixelKernels kernels;
-  kernels.first = shader.simd8.has_value()    ? &*shader.simd8
+  kernels.first = polygons != nullptr         ? polygons
+                  : shader.simd8.has_value()  ? &*shader.simd8
                   : shader.simd16.has_value() ? &*shader.simd16
-                                              : &*shader.simd32;
+                  : shader.simd32.has_value() ? &*shader.simd32
+                                              : &shader.multi_polygon->entry;
   if (!facts.pixel.has_simd8) {
-    kernels.slots[0] = simd16;
+    kernels.slots[0] = polygons != nullptr ? polygons : simd16;
     kernels.slots[1] = simd32;
+    if (polygons != nullptr && simd32 == nullptr && shader.multi_polygon->lanes() == 16) {
+      kernels.slots[1] = simd16;
+    }
     return kernels;
   }
-  const int count = widths.simd8 + widths.simd16 + widths.simd32;
+  const ShaderEntry* const narrow = polygons != nullptr ? polygons : simd8;
+  const int count = (narrow != nullptr) + widths.simd16 + widths.simd32;
   if (count == 1) {
-    kernels.slots[0] = simd8 != nullptr ? simd8 : simd16 != nullptr ? simd16 : simd32;
+    kernels.slots[0] = narrow != nullptr ? narrow : simd16 != nullptr ? simd16 : simd32;
     return kernels;
   }
-  kernels.slots[0] = simd8;
+  kernels.slots[0] = narrow;
   kernels.slots[1] = simd32;
   kernels.slots[2] = simd16;
   return kernels;

@@ -166,10 +166,23 @@ enum class PositionOffset : uint8_t { kNone, kCentroid, kSample };
 // Depth that a program computes, compared with the rasterizer's.
 enum class ComputedDepth : uint8_t { kNone, kAny, kGreaterOrEqual, kLessOrEqual };
 
+// A kernel whose threads work on several polygons, each with its own lanes. From Gfx12 on: two
+// polygons of 8 lanes (dual SIMD8), from Xe2 on also two of 16 and four of 8.
+struct MultiPolygonEntry {
+  ShaderEntry entry = {};
+  uint32_t polygons = 2;
+  uint32_t polygon_lanes = 8;
+
+  uint32_t lanes() const { return polygons * polygon_lanes; }
+};
+
 struct FragmentShader {
   ShaderProgram program = {};
   // The kernels that there are. Xe2 has no SIMD8.
   std::optional<ShaderEntry> simd8 = {}, simd16 = {}, simd32 = {};
+  // Runs instead of SIMD8; from Xe2 on a SIMD16 kernel beside it runs only if there is no SIMD32
+  // kernel, and if it has 16 lanes itself. Not for clears, resolves and coarse pixels.
+  std::optional<MultiPolygonEntry> multi_polygon = {};
   uint32_t inputs = 0;     // attributes: FragmentInputs has their places
   bool constants = false;  // reads push constants; otherwise none are in the payload
   // A mask of kPerspectivePixel … kLinearSample (rasterization.h): see BarycentricsOf().
@@ -285,9 +298,10 @@ uint32_t RegisterBlocks(uint32_t registers);
 // Which kernels of a pixel shader are enabled.
 struct PixelWidths {
   bool simd8 = false, simd16 = false, simd32 = false;
+  bool multi_polygon = false;
 };
 // Those that the shader has and the hardware permits together: PixelRules. An error if none is
-// left, with the width that is missing.
+// left, with the width that is missing, or for polygons that a thread cannot work on.
 absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
                                               const PixelTarget& target,
                                               const GenerationFacts& facts);
@@ -296,11 +310,11 @@ absl::StatusOr<PixelWidths> ChoosePixelWidths(const FragmentShader& shader,
 struct PixelKernels {
   // Null: the slot is not used. Unused slots hold the first kernel's offset in packets.
   const ShaderEntry* slots[3] = {};
-  const ShaderEntry* first = nullptr;  // the narrowest that there is, enabled or not
+  const ShaderEntry* first = nullptr;  // that of slot 0, or the narrowest, enabled or not
 };
 // PRM, 3DSTATE_PS, "Kernel Start Pointer": the narrowest kernel is in slot 0 if it is SIMD8 or the
 // only one, SIMD32 in slot 1 and SIMD16 in slot 2 beside others. From Xe2 on SIMD16 is in slot 0
-// and SIMD32 in slot 1.
+// and SIMD32 in slot 1. A kernel of several polygons is in slot 0 (Mesa's anv).
 PixelKernels PlacePixelKernels(const FragmentShader& shader, PixelWidths widths,
                                const GenerationFacts& facts);
 

@@ -23,9 +23,11 @@ uint64_t RoundUp(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 // Appends parts, register after register.
 class Builder {
  public:
-  Builder(absl::string_view stage, unsigned lanes, const GenerationFacts& facts)
+  Builder(absl::string_view stage, unsigned lanes, const GenerationFacts& facts,
+          unsigned polygons = 1)
       : stage_(stage), facts_(facts) {
     payload_.lanes = lanes;
+    payload_.polygons = polygons;
   }
 
   void Add(PayloadKind kind, uint64_t count = 1, unsigned index = 0, unsigned half = 0) {
@@ -88,10 +90,14 @@ absl::string_view ModeName(unsigned mode) {
   return kNames[std::min(mode, kBarycentricModes - 1)];
 }
 
-std::string Describe(const PayloadPart& part, unsigned lanes) {
+std::string Describe(const PayloadPart& part, const ThreadPayload& payload) {
+  const unsigned lanes = payload.lanes;
   const std::string half = lanes == 2 * kHalf ? absl::StrFormat(", lanes %u-%u", part.half * kHalf,
                                                                 part.half * kHalf + kHalf - 1)
                                               : std::string();
+  const std::string each =
+      payload.polygons == 1 ? std::string()
+                            : absl::StrCat(", each register for ", payload.polygons, " polygons");
   switch (part.kind) {
     case PayloadKind::kHeader:
       return "thread header";
@@ -130,13 +136,13 @@ std::string Describe(const PayloadPart& part, unsigned lanes) {
     case PayloadKind::kSampleOffsets:
       return "offsets of samples";
     case PayloadKind::kDepthWPlanes:
-      return "coefficients of depth and w";
+      return absl::StrCat("coefficients of depth and w", each);
     case PayloadKind::kPerspectivePlanes:
-      return "coefficients of perspective barycentric coordinates";
+      return absl::StrCat("coefficients of perspective barycentric coordinates", each);
     case PayloadKind::kSharedPlanes:
-      return "coefficients of depth, w and perspective barycentric coordinates";
+      return absl::StrCat("coefficients of depth, w and perspective barycentric coordinates", each);
     case PayloadKind::kLinearPlanes:
-      return "coefficients of linear barycentric coordinates";
+      return absl::StrCat("coefficients of linear barycentric coordinates", each);
     case PayloadKind::kLocalIds:
       return absl::StrCat("local ids x of ", lanes, " invocations");
     case PayloadKind::kInlineData:
@@ -150,9 +156,9 @@ std::string Describe(const PayloadPart& part, unsigned lanes) {
     case PayloadKind::kPatchData:
       return "URB data of the patch";
     case PayloadKind::kAttribute:
-      return absl::StrCat("planes of attribute ", part.index);
+      return absl::StrCat("planes of attribute ", part.index, each);
     case PayloadKind::kAttributes:
-      return "planes of attributes, five components in each register";
+      return absl::StrCat("planes of attributes, five components in each register", each);
   }
   return {};
 }
@@ -172,7 +178,7 @@ std::string ThreadPayload::ToText() const {
     const std::string place =
         part.count == 1 ? absl::StrCat("r", part.first)
                         : absl::StrCat("r", part.first, "-r", part.first + part.count - 1);
-    absl::StrAppendFormat(&text, "%-8s %s\n", place, Describe(part, lanes));
+    absl::StrAppendFormat(&text, "%-8s %s\n", place, Describe(part, *this));
   }
   return text;
 }
@@ -258,19 +264,13 @@ absl::StatusOr<ThreadPayload> PayloadOf(const GeometryShader& shader, const Gene
   return builder.Finish();
 }
 
-absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned lanes,
-                                        const GenerationFacts& facts, const PayloadInputs& inputs) {
-  const std::optional<ShaderEntry>& entry = lanes == 8    ? shader.simd8
-                                            : lanes == 16 ? shader.simd16
-                                                          : shader.simd32;
-  if (lanes == 8 && !facts.pixel.has_simd8) {
-    return absl::InvalidArgumentError(
-        "fragment shader: a kernel of 8 lanes; from Xe2 on kernels have 16 or 32");
-  }
-  if ((lanes != 8 && lanes != 16 && lanes != 32) || !entry.has_value()) {
-    return absl::NotFoundError(
-        absl::StrCat("fragment shader: there is no kernel of ", lanes, " lanes"));
-  }
+namespace {
+
+// Of a kernel with this many lanes, of all polygons together.
+absl::StatusOr<ThreadPayload> PixelPayloadOf(const FragmentShader& shader, const ShaderEntry& entry,
+                                             unsigned lanes, unsigned polygons,
+                                             const GenerationFacts& facts,
+                                             const PayloadInputs& inputs) {
   if (!facts.pixel_coefficients &&
       (shader.sample_offsets || shader.depth_w_coefficients || shader.perspective_coefficients ||
        shader.linear_coefficients)) {
@@ -281,7 +281,7 @@ absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned l
   const bool xe2 = facts.pixel_payload == PixelPayload::kXe2;
   const unsigned halves = lanes == 2 * kHalf ? 2 : 1;
   const unsigned width = std::min(lanes, kHalf);
-  Builder builder("fragment shader", lanes, facts);
+  Builder builder("fragment shader", lanes, facts, polygons);
   const uint64_t floats = builder.Dwords(width);
   if (!xe2) builder.Add(PayloadKind::kHeader);
   for (unsigned half = 0; half < halves; ++half) {
@@ -305,25 +305,58 @@ absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned l
   if (xe2) {
     if (shader.sample_offsets) builder.Add(PayloadKind::kSampleOffsets);
     if (shader.depth_w_coefficients || shader.perspective_coefficients) {
-      builder.Add(PayloadKind::kSharedPlanes);
+      builder.Add(PayloadKind::kSharedPlanes, polygons);
     }
   } else {
-    if (shader.depth_w_coefficients) builder.Add(PayloadKind::kDepthWPlanes);
-    if (shader.perspective_coefficients) builder.Add(PayloadKind::kPerspectivePlanes);
+    if (shader.depth_w_coefficients) builder.Add(PayloadKind::kDepthWPlanes, polygons);
+    if (shader.perspective_coefficients) builder.Add(PayloadKind::kPerspectivePlanes, polygons);
   }
-  if (shader.linear_coefficients) builder.Add(PayloadKind::kLinearPlanes);
+  if (shader.linear_coefficients) builder.Add(PayloadKind::kLinearPlanes, polygons);
   if (shader.sample_offsets && !xe2) builder.Add(PayloadKind::kSampleOffsets);
-  builder.Start(entry->start_register, shader.constants ? inputs : PayloadInputs{});
+  builder.Start(entry.start_register, shader.constants ? inputs : PayloadInputs{});
   if (xe2) {
     constexpr unsigned kComponentsOfRegister = 5;
     builder.Add(PayloadKind::kAttributes,
-                RoundUp(uint64_t{shader.inputs} * kComponents, kComponentsOfRegister));
+                polygons * RoundUp(uint64_t{shader.inputs} * kComponents, kComponentsOfRegister));
   } else {
     for (unsigned i = 0; i < shader.inputs && !builder.full(); ++i) {
-      builder.Add(PayloadKind::kAttribute, 2, i);
+      builder.Add(PayloadKind::kAttribute, uint64_t{2} * polygons, i);
     }
   }
   return builder.Finish();
+}
+
+}  // namespace
+
+absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned lanes,
+                                        const GenerationFacts& facts, const PayloadInputs& inputs) {
+  const std::optional<ShaderEntry>& entry = lanes == 8    ? shader.simd8
+                                            : lanes == 16 ? shader.simd16
+                                                          : shader.simd32;
+  if (lanes == 8 && !facts.pixel.has_simd8) {
+    return absl::InvalidArgumentError(
+        "fragment shader: a kernel of 8 lanes; from Xe2 on kernels have 16 or 32");
+  }
+  if ((lanes != 8 && lanes != 16 && lanes != 32) || !entry.has_value()) {
+    return absl::NotFoundError(
+        absl::StrCat("fragment shader: there is no kernel of ", lanes, " lanes"));
+  }
+  return PixelPayloadOf(shader, *entry, lanes, 1, facts, inputs);
+}
+
+absl::StatusOr<ThreadPayload> MultiPolygonPayloadOf(const FragmentShader& shader,
+                                                    const GenerationFacts& facts,
+                                                    const PayloadInputs& inputs) {
+  if (!shader.multi_polygon.has_value()) {
+    return absl::NotFoundError("fragment shader: there is no kernel of several polygons");
+  }
+  const MultiPolygonEntry& kernel = *shader.multi_polygon;
+  FragmentShader alone = shader;
+  alone.simd8 = alone.simd16 = alone.simd32 = std::nullopt;
+  if (const auto widths = ChoosePixelWidths(alone, {}, facts); !widths.ok()) {
+    return widths.status();
+  }
+  return PixelPayloadOf(shader, kernel.entry, kernel.lanes(), kernel.polygons, facts, inputs);
 }
 
 absl::StatusOr<ThreadPayload> PayloadOf(const WorkgroupProgram& group,

@@ -59,8 +59,10 @@ enum class PayloadKind : uint8_t {
   kVertexElement,  // element `index`: a register for each component
   kVertexData,     // URB slots of input vertex `index`
   kPatchData,      // URB slots of the patch
-  kAttribute,      // planes of attribute `index`
-  kAttributes,     // planes of all attributes, five components in each register
+  // Planes of attribute `index`; of all attributes, five components in each register. Of several
+  // polygons each register comes once for each of them, before the next register.
+  kAttribute,
+  kAttributes,
 };
 
 struct PayloadPart {
@@ -74,6 +76,7 @@ struct PayloadPart {
 // Registers are of GenerationFacts::register_bytes.
 struct ThreadPayload {
   unsigned lanes = 8;
+  unsigned polygons = 1;           // of pixel shaders
   std::vector<PayloadPart> parts;  // by register
   // The first register after what the hardware delivers before constants and URB data: the least
   // start register.
@@ -109,6 +112,10 @@ absl::StatusOr<ThreadPayload> PayloadOf(const GeometryShader& shader, const Gene
 absl::StatusOr<ThreadPayload> PayloadOf(const FragmentShader& shader, unsigned lanes,
                                         const GenerationFacts& facts,
                                         const PayloadInputs& inputs = {});
+// Of its kernel of several polygons: NotFound if there is none.
+absl::StatusOr<ThreadPayload> MultiPolygonPayloadOf(const FragmentShader& shader,
+                                                    const GenerationFacts& facts,
+                                                    const PayloadInputs& inputs = {});
 // Tasks and meshes: they have no start register, and load constants themselves.
 absl::StatusOr<ThreadPayload> PayloadOf(const WorkgroupProgram& group,
                                         const GenerationFacts& facts);

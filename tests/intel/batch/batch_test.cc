@@ -527,6 +527,10 @@ TYPED_TEST(BatchTest, CallsOfBatchesThatReturnByAJump) {
   }
   ASSERT_TRUE(batch.End().ok());
   EXPECT_TRUE(batch.uses().Find(slot->buffer)->writes());
+  // A copy would jump to where the last caller wanted.
+  Batch<Gen> copy(chunks);
+  EXPECT_FALSE(copy.Append(callee));
+  EXPECT_THAT(copy.status().message(), HasSubstr("a copy would not be written"));
 
   const Decoded decoded = World()
                               .Put(chunks.chunks())

@@ -11,11 +11,11 @@
 #include "runtime/decode/fields/fields.h"
 #include "runtime/generations/generations.h"
 #include "runtime/intel/batch/indirect.h"
-#include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/generated_draws/generator.h"
 #include "runtime/sim/observer.h"
 #include "runtime/sim/work.h"
+#include "tests/intel/driver/drawn_values.h"
 #include "tests/intel/driver/machine.h"
 
 namespace packsmith::intel {
@@ -39,6 +39,7 @@ class IndirectDrawTest : public testing::TestWithParam<std::string> {
     GraphicsPipelineOptions options;
     options.shaders.vertex = &vertex_;
     options.shaders.fragment = &fragment_;
+    options.vertices.ids = {.first_vertex = true, .first_instance = true, .draw = true};
     auto pipeline = machine_.context->NewGraphicsPipeline(options);
     EXPECT_TRUE(pipeline.ok()) << pipeline.status();
     pipeline_ = *std::move(pipeline);
@@ -58,6 +59,7 @@ class IndirectDrawTest : public testing::TestWithParam<std::string> {
             vertices_.back() = static_cast<uint32_t>(parameter.value);
           }
         }
+        values_.push_back(reader_.Read(work, memory));
       }
     };
   }
@@ -113,11 +115,14 @@ class IndirectDrawTest : public testing::TestWithParam<std::string> {
     return parameters;
   }
   // Lists without a count, with one, and with one that a copy between them has changed.
-  void Draw(const DrawThresholds& thresholds, int dispatches) {
+  // In a secondary command buffer, if wanted.
+  void Draw(const DrawThresholds& thresholds, int dispatches, bool in_secondary = false) {
     SCOPED_TRACE(testing::Message() << thresholds.generated << ", " << thresholds.ring);
     vertices_.clear();
+    values_.clear();
     dispatches_ = 0;
     CommandBufferOptions options;
+    options.secondary = in_secondary;
     options.draw_kernel = &kernel_;
     options.draw_thresholds = thresholds;
     auto commands = machine_.context->NewCommandBuffer(options);
@@ -137,15 +142,27 @@ class IndirectDrawTest : public testing::TestWithParam<std::string> {
     ASSERT_TRUE(to.Copy(BufferCopy{.source = source, .destination = count_, .size = 4}));
     ASSERT_TRUE(to.Draw(IndirectDrawCall{
         .arguments = numbers, .draws = kDraws, .stride = 0, .indexed = false, .count = count}));
-    ASSERT_TRUE(to.Draw(DrawCall{.vertices = 1000}));
-    machine_.Run(to);
+    ASSERT_TRUE(to.Draw(DrawCall{.vertices = 1000, .first = 8, .number = 9}));
+    if (in_secondary) {
+      ASSERT_TRUE(to.End().ok()) << to.status();
+      auto primary = machine_.context->NewCommandBuffer({});
+      ASSERT_TRUE(primary.ok()) << primary.status();
+      ASSERT_TRUE((*primary)->Execute(to)) << (*primary)->status();
+      machine_.Run(**primary);
+    } else {
+      machine_.Run(to);
+    }
     EXPECT_TRUE(machine_.problems.empty()) << machine_.problems[0];
     std::vector<uint32_t> expected;
-    for (uint32_t i = 0; i < kDraws; ++i) expected.push_back(3 + i);
-    for (uint32_t i = 0; i < first; ++i) expected.push_back(3 + 2 * i);
-    for (uint32_t i = 0; i < second; ++i) expected.push_back(3 + i);
-    expected.push_back(1000);
+    std::vector<DrawnValues> values;
+    for (uint32_t i = 0; i < kDraws; ++i) expected.push_back(3 + i), values.push_back({i, 0, i});
+    for (uint32_t i = 0; i < first; ++i) {
+      expected.push_back(3 + 2 * i), values.push_back({2 * i, 0, i});
+    }
+    for (uint32_t i = 0; i < second; ++i) expected.push_back(3 + i), values.push_back({i, 0, i});
+    expected.push_back(1000), values.push_back({8, 0, 9});
     EXPECT_EQ(vertices_, expected);
+    EXPECT_EQ(values_, values);
     EXPECT_EQ(dispatches_, dispatches);
   }
 
@@ -158,19 +175,52 @@ class IndirectDrawTest : public testing::TestWithParam<std::string> {
   FragmentShader fragment_;
   gpu::Buffer numbers_, count_;
   const tables::Tables tables_ = *FindGeneration(GetParam());
+  DrawnValuesReader reader_{machine_, tables_};
   std::vector<uint32_t> vertices_;  // of each draw
+  std::vector<DrawnValues> values_;
   int dispatches_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(, IndirectDrawTest, testing::ValuesIn(DriverGenerations()),
                          [](const auto& info) { return info.param; });
 
 TEST_P(IndirectDrawTest, DrawsAreTheSameInEachWay) {
-  // From Xe2 on one packet draws lists without gaps.
-  const bool one_packet = FindGenerationDriver(GetParam()).value()->version >= 200;
   Draw({.generated = ~0u, .ring = ~0u}, 0);
   // The list after the copy is of another group.
-  Draw({.generated = 0, .ring = ~0u}, one_packet ? 1 : 3);
-  Draw({.generated = 0, .ring = 0}, one_packet ? 1 : 3);
+  Draw({.generated = 0, .ring = ~0u}, 3);
+  Draw({.generated = 0, .ring = 0}, 3);
+}
+
+TEST_P(IndirectDrawTest, SecondariesWithAKernelDrawTheSame) {
+  Draw({.generated = ~0u, .ring = ~0u}, 0, true);
+  Draw({.generated = 0, .ring = ~0u}, 3, true);
+  Draw({.generated = 0, .ring = 0}, 3, true);
+}
+
+TEST_P(IndirectDrawTest, ASecondaryWithoutAKernelCannotRunOneThatHasIt) {
+  CommandBufferOptions options;
+  options.secondary = true;
+  auto outer = machine_.context->NewCommandBuffer(options);
+  options.draw_kernel = &kernel_;
+  auto inner = machine_.context->NewCommandBuffer(options);
+  auto caller = machine_.context->NewCommandBuffer(options);
+  ASSERT_TRUE(outer.ok() && inner.ok() && caller.ok());
+  ASSERT_TRUE((*inner)->Bind(*pipeline_));
+  ASSERT_TRUE((*inner)->Draw({.vertices = 3}));
+  ASSERT_TRUE((*inner)->End().ok()) << (*inner)->status();
+  EXPECT_FALSE((*outer)->Execute(**inner));
+  EXPECT_NE((*outer)->status().message().find("the caller is a second-level batch"),
+            std::string::npos)
+      << (*outer)->status();
+  // One with a kernel can, any number of times.
+  ASSERT_TRUE((*caller)->Execute(**inner)) << (*caller)->status();
+  ASSERT_TRUE((*caller)->Execute(**inner)) << (*caller)->status();
+  ASSERT_TRUE((*caller)->End().ok()) << (*caller)->status();
+  auto primary = machine_.context->NewCommandBuffer({});
+  ASSERT_TRUE(primary.ok());
+  ASSERT_TRUE((*primary)->Execute(**caller)) << (*primary)->status();
+  machine_.Run(**primary);
+  EXPECT_EQ(vertices_, (std::vector<uint32_t>{3, 3}));
+  EXPECT_TRUE(machine_.problems.empty()) << machine_.problems[0];
 }
 
 }  // namespace

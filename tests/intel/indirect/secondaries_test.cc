@@ -93,6 +93,18 @@ TYPED_TEST(SecondariesTest, ExecutedInEachWayTheyDrawTheSame) {
   EXPECT_EQ(this->hardware_.generated, 0u);
 }
 
+TYPED_TEST(SecondariesTest, ThoseThatReturnByAJumpAreCalledHoweverSmall) {
+  using Gen = TypeParam;
+  gpu::HostChunks chunks;
+  Batch<Gen> secondary(chunks), batch(chunks);
+  ASSERT_TRUE(secondary.Emit(typename Gen::PipeControl{}));
+  const address slot = Must(secondary.EndReturning());
+  EXPECT_EQ(Must(EmitSecondary<Gen>(batch, {secondary, slot})), SecondaryWay::kReturning);
+  Batch<Gen> second_level(chunks, {.second_level = true});
+  const auto way = EmitSecondary<Gen>(second_level, {secondary, slot});
+  EXPECT_THAT(way.status().message(), HasSubstr("a jump whose target its caller stores"));
+}
+
 TYPED_TEST(SecondariesTest, ThoseThatShadersWriteAreNotCopied) {
   using Gen = TypeParam;
   gpu::HostChunks chunks;

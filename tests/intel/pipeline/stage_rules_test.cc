@@ -120,6 +120,76 @@ TEST(StageRules, KernelsHaveTheirSlots) {
   }
 }
 
+// With a kernel of several polygons; bit 64: it runs.
+int ChosenOfPolygons(unsigned version, int mask, MultiPolygonEntry polygons,
+                     bool per_sample = false, uint32_t samples = 1,
+                     PixelOperation operation = PixelOperation::kDraw) {
+  FragmentShader shader = Kernels(mask, per_sample);
+  shader.multi_polygon = polygons;
+  const auto widths = ChoosePixelWidths(shader, {samples, operation}, FactsOf(version));
+  if (!widths.ok()) return 0;
+  return 8 * widths->simd8 + 16 * widths->simd16 + 32 * widths->simd32 + 64 * widths->multi_polygon;
+}
+
+TEST(StageRules, KernelsOfSeveralPolygons) {
+  const MultiPolygonEntry dual, two{.polygon_lanes = 16}, four{.polygons = 4};
+  for (const unsigned version : {80, 90, 110}) EXPECT_EQ(ChosenOfPolygons(version, 16, dual), 0);
+  for (const unsigned version : {120, 125}) {
+    EXPECT_EQ(ChosenOfPolygons(version, 0, dual), 64) << version;
+    EXPECT_EQ(ChosenOfPolygons(version, 8 + 16 + 32, dual), 16 + 32 + 64) << "instead of SIMD8";
+    EXPECT_EQ(ChosenOfPolygons(version, 32, dual), 32 + 64) << "it accompanies SIMD32";
+    EXPECT_EQ(ChosenOfPolygons(version, 16, two), 0);
+    EXPECT_EQ(ChosenOfPolygons(version, 16, four), 0);
+  }
+  for (const unsigned version : {200, 300}) {
+    for (const MultiPolygonEntry& each : {dual, two, four}) {
+      EXPECT_EQ(ChosenOfPolygons(version, 16 + 32, each), 16 + 32 + 64) << version;
+    }
+    EXPECT_EQ(ChosenOfPolygons(version, 16, {.polygons = 3}), 0);
+    EXPECT_EQ(ChosenOfPolygons(version, 16, {.polygons = 4, .polygon_lanes = 16}), 0);
+    // Those of 32 lanes have the rules of SIMD32.
+    EXPECT_EQ(ChosenOfPolygons(version, 16, two, true, 4), 16);
+    EXPECT_EQ(ChosenOfPolygons(version, 16, dual, true, 4), 16 + 64);
+    EXPECT_EQ(ChosenOfPolygons(version, 16, four, false, 16), 16);
+  }
+  EXPECT_EQ(ChosenOfPolygons(120, 16, dual, false, 1, PixelOperation::kFastClear), 16);
+  FragmentShader coarse{.multi_polygon = dual, .per_coarse_pixel = true};
+  EXPECT_THAT(ChoosePixelWidths(coarse, {}, FactsOf(120)).status().message(),
+              HasSubstr("coarse pixels"));
+  EXPECT_THAT(ChoosePixelWidths(coarse, {}, FactsOf(90)).status().message(),
+              HasSubstr("threads of this generation work on one polygon"));
+}
+
+TEST(StageRules, KernelsOfSeveralPolygonsAreInTheFirstSlot) {
+  const struct {
+    unsigned version;
+    int mask;
+    MultiPolygonEntry polygons;
+    int slots[3];  // widths; 1: of several polygons, 0: unused
+  } rows[] = {
+      {120, 0, {}, {1, 0, 0}},        {120, 16, {}, {1, 0, 16}},
+      {120, 8 + 32, {}, {1, 32, 0}},  {120, 16 + 32, {}, {1, 32, 16}},
+      {200, 0, {}, {1, 0, 0}},        {200, 16, {}, {1, 16, 0}},
+      {200, 16 + 32, {}, {1, 32, 0}}, {200, 16, {.polygons = 4}, {1, 0, 0}},
+  };
+  for (const auto& row : rows) {
+    FragmentShader shader = Kernels(row.mask);
+    shader.multi_polygon = row.polygons;
+    const auto widths = ChoosePixelWidths(shader, {}, FactsOf(row.version));
+    ASSERT_TRUE(widths.ok()) << widths.status();
+    const PixelKernels kernels = PlacePixelKernels(shader, *widths, FactsOf(row.version));
+    for (int slot = 0; slot < 3; ++slot) {
+      const int width = row.slots[slot];
+      const ShaderEntry* const expected = width == 1    ? &shader.multi_polygon->entry
+                                          : width == 16 ? &*shader.simd16
+                                          : width == 32 ? &*shader.simd32
+                                                        : nullptr;
+      EXPECT_EQ(kernels.slots[slot], expected) << row.version << " " << row.mask << " " << slot;
+    }
+    EXPECT_EQ(kernels.first, &shader.multi_polygon->entry);
+  }
+}
+
 TEST(StageRules, SamplersAreCountedInFours) {
   const std::vector<uint32_t> expected = {0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4};
   for (uint32_t i = 0; i < expected.size(); ++i) {

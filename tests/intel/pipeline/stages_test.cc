@@ -298,6 +298,78 @@ TYPED_TEST(StagesTest, FragmentShadersAreTheirBits) {
   }
 }
 
+TYPED_TEST(StagesTest, KernelsOfSeveralPolygonsAreTheirBits) {
+  FragmentShader shader{
+      .program = this->Program(),
+      .simd16 = ShaderEntry{.offset = 0x2000, .start_register = 8},
+      .multi_polygon = MultiPolygonEntry{.entry = {.offset = 0x1000, .start_register = 5}}};
+  const auto read = [&] {
+    return ReadFragmentShader<TypeParam>(
+        *FragmentShaderPacket<TypeParam>(&shader, {}, this->device_),
+        *FragmentExtraPacket<TypeParam>(&shader), {}, {});
+  };
+  if (this->kVersion < 120) {
+    const auto packet = FragmentShaderPacket<TypeParam>(&shader, {}, this->device_);
+    EXPECT_THAT(packet.status().message(), HasSubstr("work on one polygon"));
+    return;
+  }
+  const unsigned threads = this->device_.threads.pixel - 1;
+  if (!this->kWide) {
+    this->ExpectBits(FragmentShaderPacket<TypeParam>(&shader, {}, this->device_),
+                     FromBits(12, 0x20,
+                              {{38, 95, 0x1000, 6},
+                               {112, 112, 1},
+                               {114, 121, 7},
+                               {123, 125, this->kSamplers},
+                               {126, 126, 1},
+                               this->ScratchSize(128),
+                               this->ScratchPlace(128),
+                               {192, 193, 3},
+                               {197, 197, 1},
+                               {215, 223, threads},
+                               {224, 230, 8},
+                               {240, 246, 5},
+                               {262, 319, 0x1000, 6},
+                               {326, 383, 0x2000, 6}}));
+    ASSERT_TRUE(read().multi_polygon.has_value());
+    EXPECT_EQ(read().multi_polygon->entry.start_register, 5u);
+    EXPECT_EQ(read().multi_polygon->lanes(), 16u);
+    EXPECT_FALSE(read().simd8.has_value());
+    EXPECT_EQ(read().simd16->offset, 0x2000u);
+    return;
+  }
+  const struct {
+    uint32_t polygons, lanes, wide, packing;
+    bool beside;  // SIMD16 runs, too
+  } rows[] = {{2, 8, 0, 4, true}, {2, 16, 1, 3, false}, {4, 8, 1, 4, false}};
+  for (const auto& row : rows) {
+    shader.multi_polygon->polygons = row.polygons;
+    shader.multi_polygon->polygon_lanes = row.lanes;
+    this->ExpectBits(FragmentShaderPacket<TypeParam>(&shader, {}, this->device_),
+                     FromBits(12, 0x20,
+                              {{32, 32, 1},
+                               {33, 33, row.wide},
+                               {38, 95, 0x1000, 6},
+                               this->Registers(96),
+                               {112, 112, 1},
+                               {114, 121, 7},
+                               {123, 125, this->kSamplers},
+                               {126, 126, 1},
+                               this->ScratchPlace(128),
+                               {215, 223, threads},
+                               {232, 239, row.beside ? 8u : 0u},
+                               {240, 247, 5},
+                               {248, 250, row.packing},
+                               {251, 253, row.polygons - 1},
+                               {256, 256, row.beside},
+                               {262, 319, row.beside ? 0x2000u : 0x1000u, 6}}));
+    ASSERT_TRUE(read().multi_polygon.has_value());
+    EXPECT_EQ(read().multi_polygon->polygons, row.polygons);
+    EXPECT_EQ(read().multi_polygon->polygon_lanes, row.lanes);
+    EXPECT_EQ(read().simd16.has_value(), row.beside);
+  }
+}
+
 TYPED_TEST(StagesTest, ExtraBitsOfFragmentShaders) {
   const bool gfx9 = this->kVersion >= 90, gfx11 = this->kVersion >= 110;
   const FragmentShader shader{.program = {.writes_memory = true},

@@ -2,6 +2,7 @@
 #include "runtime/intel/pipeline/thread_payload.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -110,6 +111,35 @@ TEST(ThreadPayload, FragmentShadersOfAllWidths) {
   const auto wide = PayloadOf(shader, 16, FactsOf(90));
   ASSERT_TRUE(wide.ok()) << wide.status();
   EXPECT_EQ(wide->before_start, 2u + 4u + 4u + 2u + 2u);
+}
+
+TEST(ThreadPayload, OfSeveralPolygonsEachHasItsPlanes) {
+  FragmentShader shader{.multi_polygon = MultiPolygonEntry{.entry = {.start_register = 8}},
+                        .inputs = 1,
+                        .constants = true,
+                        .barycentrics = kPerspectivePixel,
+                        .depth_w_coefficients = true};
+  EXPECT_EQ(TextOf(MultiPolygonPayloadOf(shader, FactsOf(120), {.constant_units = 1})),
+            "r0       thread header\n"
+            "r1       masks and positions of pixels\n"
+            "r2-r5    barycentric coordinates (perspective, pixel)\n"
+            "r6-r7    coefficients of depth and w, each register for 2 polygons\n"
+            "r8       push constants\n"
+            "r9-r12   planes of attribute 0, each register for 2 polygons\n");
+  shader.multi_polygon = MultiPolygonEntry{.polygons = 4};
+  EXPECT_EQ(TextOf(MultiPolygonPayloadOf(shader, FactsOf(200))),
+            "r0       thread header; masks and positions of pixels, lanes 0-15\n"
+            "r1       masks and positions of pixels, lanes 16-31\n"
+            "r2-r3    barycentric coordinates (perspective, pixel), lanes 0-15\n"
+            "r4-r5    barycentric coordinates (perspective, pixel), lanes 16-31\n"
+            "r6-r9    coefficients of depth, w and perspective barycentric coordinates, each "
+            "register for 4 polygons\n"
+            "r10-r13  planes of attributes, five components in each register, each register for 4 "
+            "polygons\n");
+  EXPECT_THAT(TextOf(MultiPolygonPayloadOf(shader, FactsOf(120))), HasSubstr("2 of 8"));
+  shader.multi_polygon = std::nullopt;
+  EXPECT_EQ(MultiPolygonPayloadOf(shader, FactsOf(120)).status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST(ThreadPayload, Simd32HasTwoHalves) {
