@@ -874,6 +874,21 @@ const std::vector<Case>& Cases() {
             "value=\"2\"/></field>",
             "two values become the constant MODE_A_B in C++; rename one of them",
             {"the other is here"}),
+      // Of two containers: C has one name for both.
+      In("CValuesCollide", Code::kNameCollision,
+         "<struct name=\"A\" dwords=\"1\"><field name=\"Size\" dword=\"0\" bits=\"7:0\" "
+         "type=\"uint\">¤<value name=\"64 K\" value=\"7\"/></field></struct>\n"
+         "<struct name=\"B\" dwords=\"1\"><field name=\"Size\" dword=\"0\" bits=\"7:0\" "
+         "type=\"uint\">§<value name=\"64K\" value=\"3\"/></field></struct>",
+         "the values 7 and 3 both become _64K in C; give one of them prefix=\"…\" or another name",
+         {"the other is here"}),
+      In("CEnumeratorAndValueCollide", Code::kNameCollision,
+         "<enum name=\"E\" prefix=\"P\">¤<value name=\"ON\" value=\"1\"/></enum>"
+         "<struct name=\"A\" dwords=\"1\"><field name=\"f\" dword=\"0\" bits=\"7:0\" "
+         "type=\"E\"/>\n<field name=\"g\" dword=\"0\" bits=\"15:8\" type=\"uint\" prefix=\"P\">"
+         "§<value name=\"ON\" value=\"2\"/></field></struct>",
+         "the values 1 and 2 both become P_ON in C; give one of them prefix=\"…\" or another name",
+         {"the other is here"}),
       Field("AliasIsNoIdentifier", Code::kNameCollision,
             "<field name=\"f\" §alias=\"My Field\" dword=\"0\" bits=\"0\" type=\"bool\"/>",
             "alias=\"My Field\" cannot be a member in C++; \"my_field\" could"),

@@ -46,8 +46,11 @@ class NamingPass : public Pass {
       claim(c_names, in_c_.EnumType(e.name), e.where, "C");
       std::map<std::string, Location> enumerators;
       for (const Value& value : e.values) {
+        const size_t claimed = enumerators.size();
         claim(enumerators, CppName(value.name), value.where, "C++");
-        spell(in_c_.Enumerator(e.name, e.prefix, value.name), value.name, value.where);
+        const std::string in_c = in_c_.Enumerator(e.name, e.prefix, value.name);
+        spell(in_c, value.name, value.where);
+        if (enumerators.size() != claimed && !e.only_names()) ClaimNumber(in_c, value);
       }
     }
     for (Container& c : model_.containers) {
@@ -138,9 +141,10 @@ class NamingPass : public Pass {
       spell(field.spelled.c, field.name, field.where);
     }
     for (const Value& value : field.values) {
-      spell(in_c_.FieldValue(field.prefix, value.name), value.name, value.where);
+      const std::string in_c = in_c_.FieldValue(field.prefix, value.name);
+      spell(in_c, value.name, value.where);
+      if (ClaimConstant(field, value)) ClaimNumber(in_c, value);
     }
-    NameConstants(field);
   }
 
   template <class Claim, class Spell>
@@ -163,20 +167,32 @@ class NamingPass : public Pass {
   }
 
   // Values listed inside fields are constants of the container; two of one name must be equal.
-  void NameConstants(const Field& field) {
-    for (const Value& value : field.values) {
-      const std::string name =
-          CppConstant(field.alias.empty() ? field.name : field.alias, value.name);
-      const auto [old, fresh] = constants_.emplace(name, &value);
-      if (fresh || old->second->value == value.value) continue;
-      Report(Code::kNameCollision, value.where,
-             absl::StrCat("two values become the constant ", name, " in C++; rename one of them"))
-          .notes.push_back({old->second->where, "the other is here"});
-    }
+  // False: they are not.
+  bool ClaimConstant(const Field& field, const Value& value) {
+    const std::string name =
+        CppConstant(field.alias.empty() ? field.name : field.alias, value.name);
+    const auto [old, fresh] = constants_.emplace(name, &value);
+    if (fresh || old->second->value == value.value) return true;
+    Report(Code::kNameCollision, value.where,
+           absl::StrCat("two values become the constant ", name, " in C++; rename one of them"))
+        .notes.push_back({old->second->where, "the other is here"});
+    return false;
+  }
+
+  // In C, values of all fields and enumerations are constants of the whole generation; two of one
+  // name must be equal.
+  void ClaimNumber(const std::string& name, const Value& value) {
+    const auto [old, fresh] = numbers_.emplace(name, &value);
+    if (fresh || old->second->value == value.value) return;
+    Report(Code::kNameCollision, value.where,
+           absl::StrCat("the values ", old->second->value, " and ", value.value, " both become ",
+                        name, " in C; give one of them prefix=\"…\" or another name"))
+        .notes.push_back({old->second->where, "the other is here"});
   }
 
   const CNames in_c_{model_.c_prefix, model_.byte_unit};
   std::map<std::string, const Value*> constants_;  // of the container at hand
+  std::map<std::string, const Value*> numbers_;    // of values in C
   std::map<std::string, Location> types_;          // that it uses, as C++ names them
 };
 
