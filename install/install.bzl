@@ -194,7 +194,7 @@ def _manifest_impl(ctx):
         files.append(_entry(header, "include/packsmith/" + name, "header"))
         if name.endswith("_tables.h") and "/" not in name:
             generation = name[:-len("_tables.h")]
-            if generation not in ctx.attr.generations:
+            if generation not in ctx.attr.generations + ctx.attr.firmware:
                 fail("%s is built in, but is not listed in xml/generations.bzl" % generation)
     for target in ctx.attr.headers:
         for header in target.files.to_list():
@@ -243,6 +243,9 @@ packsmith_manifest = rule(
     attrs = {
         "runtime": attr.label(providers = [RuntimeInfo], doc = "The library."),
         "generations": attr.string_list(doc = "Names of generations whose headers are listed."),
+        "firmware": attr.string_list(
+            doc = "Descriptions that are built in and are no generation's.",
+        ),
         "headers": attr.label_list(doc = "Generated headers, .../packsmith/<name>."),
         "programs": attr.label_list(doc = "For bin/."),
         "shared": attr.label_keyed_string_dict(

@@ -35,6 +35,9 @@ DESCRIBED = ["xe3p"]
 # The oldest first: each extends the one before it.
 INTEL = EARLY_BATCHES + BATCHES + DESCRIBED
 
+# Of firmware, whose messages are of no generation.
+FIRMWARE = ["guc"]
+
 # Engines whose headers can be had alone, from the generation on that has more than one.
 def parts(name):
     """Of packsmith_library, for a generation of INTEL."""
