@@ -6,6 +6,7 @@
 #include "tools/commands/command.h"
 #include "tools/commands/decode.h"
 #include "tools/commands/descriptions.h"
+#include "tools/commands/diff.h"
 #include "tools/commands/hang.h"
 #include "tools/commands/triage.h"
 
@@ -31,7 +32,7 @@ struct Command {
   absl::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command kCommands[] = {{"decode", Unpack}, {"triage", TriageDumps}};
+constexpr Command kCommands[] = {{"decode", Unpack}, {"diff", Diff}, {"triage", TriageDumps}};
 
 }  // namespace
 }  // namespace packsmith::commands
