@@ -44,7 +44,7 @@ constexpr Names kOfConversions = {"--convert", "--gen",    "--engine", "--addres
                                   "--xml",     "--tables", "--input",  "--output",  "--max-input"};
 
 // The options that ask for one draw or dispatch, or for a list instead of records.
-constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses"};
+constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses", "--query"};
 // Options that a list would ignore.
 constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets",
                               "--strict", "--kernels",   "--disassembler"};
@@ -113,6 +113,19 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     }
   }
 
+  if (is_given("--where") && !is_given("--query")) {
+    for (const absl::string_view other : kOfDraws) {
+      if (!is_given(other)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("--where and ", other, " do not go together: --where is for --query"));
+    }
+  }
+  if (is_given("--changes") && !is_given("--query") && !is_given("--where")) {
+    return absl::InvalidArgumentError("--changes is for --query");
+  }
+  if (format == "csv" && !is_given("--query") && !is_given("--where")) {
+    return absl::InvalidArgumentError("--format=csv is for --query");
+  }
   for (const absl::string_view one : kOfDraws) {
     for (const absl::string_view other : kOfDraws) {
       if (one == other || !is_given(one) || !is_given(other)) continue;
@@ -120,7 +133,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
           one, " and ", other, " do not go together: give one of ", absl::StrJoin(kOfDraws, ", ")));
     }
   }
-  for (const absl::string_view list : {"--draws", "--uses"}) {
+  for (const absl::string_view list : {"--draws", "--uses", "--query", "--where"}) {
     for (const absl::string_view other : kOfRecords) {
       if (!is_given(list) || !is_given(other)) continue;
       return absl::InvalidArgumentError(absl::StrCat(list, " and ", other,
@@ -134,9 +147,14 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     Names formats;
   };
   static constexpr Rule kRules[] = {
-      {"--hide-zero", {"text"}},     {"--no-offsets", {"text", "names"}},
-      {"--disassembler", {"text"}},  {"--draws", {"text", "jsonl"}},
-      {"--uses", {"text", "jsonl"}}, {"--run", {"text", "jsonl"}},
+      {"--hide-zero", {"text"}},
+      {"--no-offsets", {"text", "names"}},
+      {"--disassembler", {"text"}},
+      {"--draws", {"text", "jsonl"}},
+      {"--uses", {"text", "jsonl"}},
+      {"--run", {"text", "jsonl"}},
+      {"--query", {"text", "jsonl", "csv"}},
+      {"--where", {"text", "jsonl", "csv"}},
   };
   for (const Rule& rule : kRules) {
     if (!is_given(rule.option) || Has(rule.formats, format)) continue;
@@ -150,7 +168,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
         absl::StrCat(option, " and --follow=", follow,
                      " do not go together: programs are found by following all pointers"));
   }
-  for (const absl::string_view option : {"--draws", "--uses"}) {
+  for (const absl::string_view option : {"--draws", "--uses", "--query", "--where"}) {
     if (!is_given(option) || follow == "all") continue;
     return absl::InvalidArgumentError(
         absl::StrCat(option, " and --follow=", follow,

@@ -1,13 +1,19 @@
 #include "tools/draws.h"
 
+#include <utility>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/sinks/draws_sink.h"
 #include "runtime/decode/sinks/uses_sink.h"
+#include "tools/query.h"
 
 namespace packsmith::tools {
 
 absl::Status DrawQuestions::Check() const {
+  if (IsQuery()) {
+    if (absl::Status status = ParseQuery(query, where).status(); !status.ok()) return status;
+  }
   uint64_t address = 0;
   if (uses.empty() || ParseAddress(address)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("--uses=", uses, " is not a hexadecimal number"));
@@ -32,7 +38,17 @@ void DrawQuestions::Set(decode::Options& options) const {
   options.bound.dispatch = dispatch;
 }
 
-std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output, bool jsonl) const {
+std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output,
+                                                      absl::string_view format) const {
+  const bool jsonl = format == "jsonl";
+  if (IsQuery()) {
+    Query parsed = *ParseQuery(query, where);  // checked by Check()
+    parsed.only_changes = changes;
+    return MakeQuerySink(output, std::move(parsed),
+                         jsonl             ? QueryFormat::kJsonLines
+                         : format == "csv" ? QueryFormat::kCsv
+                                           : QueryFormat::kText);
+  }
   if (draws) return decode::MakeDrawsSink(output, jsonl);
   uint64_t address = 0;
   (void)ParseAddress(address);  // checked by Check()

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/record.h"
 #include "runtime/decode/sinks/overview_sink.h"
@@ -14,17 +16,21 @@
 namespace packsmith::tools {
 
 struct DrawQuestions {
-  uint64_t draw = 0;      // --draw; 0: not asked
-  uint64_t dispatch = 0;  // --dispatch
-  bool draws = false;     // --draws
-  std::string uses;       // --uses
+  uint64_t draw = 0;               // --draw; 0: not asked
+  uint64_t dispatch = 0;           // --dispatch
+  bool draws = false;              // --draws
+  std::string uses;                // --uses
+  std::string query;               // --query
+  std::vector<std::string> where;  // --where
+  bool changes = false;            // --changes
 
   // Whether a list is written instead of records.
-  bool IsList() const { return draws || !uses.empty(); }
+  bool IsList() const { return draws || !uses.empty() || IsQuery(); }
+  bool IsQuery() const { return !query.empty() || !where.empty(); }
   // Whether one draw or dispatch was asked for.
   bool IsOne() const { return draw != 0 || dispatch != 0; }
 
-  // InvalidArgument if the value of --uses is not an address.
+  // InvalidArgument if the value of --uses is not an address, or --query or --where are wrong.
   absl::Status Check() const;
   // Tells the overview of a group of dumps what to look for, after `draws_before` draws and
   // `dispatches_before` dispatches of earlier groups.
@@ -33,8 +39,8 @@ struct DrawQuestions {
   absl::Status Missing(uint64_t draws_seen, uint64_t dispatches_seen) const;
   // Sets what the decoder reports.
   void Set(decode::Options& options) const;
-  // For IsList(). `output` must outlive the sink.
-  std::unique_ptr<decode::Sink> MakeSink(decode::Output& output, bool jsonl) const;
+  // For IsList(). `format` is that of --format. `output` must outlive the sink.
+  std::unique_ptr<decode::Sink> MakeSink(decode::Output& output, absl::string_view format) const;
 
  private:
   // Parses the value of --uses.

@@ -28,6 +28,8 @@ Examples:
   unpack --hide-zero hang.core                without the fields that are zero
   unpack --draws hang.core                    what is drawn, with which shaders and textures
   unpack --draw=3 hang.core                   the third draw: its packets, its state, its vertices
+  unpack --query='3DSTATE_PS.*' --changes --format=csv hang.core
+                                              fields at each draw, as a table
   unpack --filter='3DSTATE_*S,3DPRIMITIVE' hang.core
                                               some packets (or structures), and what they point to
   unpack --address=0x1000..0x2000 hang.core   the records in that address range
@@ -56,7 +58,7 @@ unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a ha
                               standard input.
 
 What is shown:
-  --format=FORMAT       text (default), jsonl, stats or names
+  --format=FORMAT       text (default), jsonl, stats or names; csv of --query
   --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
                         ?, any case), and what they point to
   --address=A..B        records at or above A and below B, and what they point to
@@ -67,6 +69,11 @@ What is shown:
                         render targets and textures
   --uses=A              a line for each packet that points to the memory at A (hexadecimal), with
                         the draws and dispatches that use it
+  --query=FIELD,...     the values of fields at each draw and dispatch, a line each: of a field that
+                        has the name in any record, or RECORD.FIELD (* and ?, any case)
+  --where=FIELD=VALUE   --query: only draws that find a field with this value set; a number or the
+                        name of a value (* and ?); given several times, all must hold
+  --changes             --query: only values that differ from those of the last draw
   --run                 execute the batches, and show the commands as they are executed, what they
                         write, and the draws and dispatches with their parameters and new state;
                         with --draw=N or --dispatch=N only this one, with the state that it sees,
@@ -154,7 +161,7 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
   app.add_option("--format", arguments.format)
-      ->check(tools::OneOf({"text", "jsonl", "stats", "names"}));
+      ->check(tools::OneOf({"text", "jsonl", "stats", "names", "csv"}));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;
@@ -165,6 +172,9 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   app.add_option("--dispatch", arguments.questions.dispatch)->check(from_one);
   app.add_flag("--draws", arguments.questions.draws);
   app.add_option("--uses", arguments.questions.uses);
+  app.add_option("--query", arguments.questions.query);
+  app.add_option("--where", arguments.questions.where)->allow_extra_args(false);
+  app.add_flag("--changes", arguments.questions.changes);
   app.add_flag("--hang", arguments.hang);
   app.add_option("--dmesg", arguments.dmesg);
   app.add_option("--ecode", arguments.ecode);

@@ -27,8 +27,9 @@ int Refuse(absl::string_view text) {
 }
 
 absl::StatusOr<std::unique_ptr<tools::CliOutput>> Open(const Arguments& arguments) {
-  return tools::OpenOutput({arguments.output, !arguments.no_pager && arguments.format != "jsonl",
-                            [] { std::_Exit(kGood); }});
+  const bool for_people = arguments.format != "jsonl" && arguments.format != "csv";
+  return tools::OpenOutput(
+      {arguments.output, !arguments.no_pager && for_people, [] { std::_Exit(kGood); }});
 }
 
 bool Write(const Arguments& arguments, absl::string_view text) {

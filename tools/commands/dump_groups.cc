@@ -134,7 +134,7 @@ class Groups {
   void MakeSinks(Sinks& sinks) {
     if (arguments_.questions.IsList()) {
       // Only the list is written.
-      sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, !text_));
+      sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, arguments_.format));
       return;
     }
     if (arguments_.format == "jsonl") {
@@ -193,7 +193,7 @@ class Groups {
     }
     Complain(absl::StrCat("note: ", path, " is from another GPU (", gpu_->tables.title(),
                           ") than the files before it, and is decoded separately"));
-    if (arguments_.format == "jsonl") return absl::OkStatus();
+    if (arguments_.format == "jsonl" || arguments_.format == "csv") return absl::OkStatus();
     // Formats that do not name the device themselves.
     output_->Append(
         text_ ? "\n" : absl::StrCat("\ndevice  ", decode::Harmless(gpu_->tables.title()), "\n"));

@@ -62,7 +62,7 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
   }
   if (arguments.questions.IsList() && absl::StrContains(arguments.address, "..")) {
     return absl::InvalidArgumentError(
-        "--draws and --uses print lists; a range of addresses selects records");
+        "--draws, --uses and --query print lists; a range of addresses selects records");
   }
 
   options.follow = arguments.follow == "none"      ? decode::Follow::kNone
