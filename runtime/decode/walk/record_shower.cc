@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/decode/fields/addresses.h"
 #include "runtime/decode/walk/bound_settings.h"
 #include "runtime/decode/walk/draw_data.h"
 #include "runtime/decode/walk/follower.h"
@@ -234,9 +235,11 @@ void RecordShower::Store(const RecordView& record, const FieldAt& at, uint64_t i
   }
   if (target.base_known && !walk_.overlay.Store(target.space, target.address,
                                                 bytes.subspan(at.bit / 8, at.width / 8), id)) {
-    walk_.out.ProblemOnce(Limit::kStores, [] {
-      return absl::StrCat("packets of the submission store more than ", Overlay::kMost,
-                          " dwords; jumps to targets that are stored later are not followed");
+    walk_.out.ProblemOnce(Limit::kStores, [&] {
+      return absl::StrCat("up to the packet at ", ShowAddress(walk_.here),
+                          ", packets of the submission store more than ", walk_.overlay.most(),
+                          " dwords, the limit for a dump of this size; jumps to targets that are "
+                          "stored later are not followed");
     });
   }
 }
