@@ -238,7 +238,8 @@ class JsonReader {
       } else if (key == "ipehr") {
         good = Optional(s.ipehr);
       } else if (key == "ring") {
-        good = Ring(s.ring.emplace());
+        s.ring = Submission::Ring{};
+        good = Ring(*s.ring);
       } else if (key == "bases") {
         good = Bases(s.bases);
       } else {
