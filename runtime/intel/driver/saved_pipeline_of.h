@@ -81,8 +81,8 @@ struct SavedKernelPointer {
   uint32_t code = kNothing;
   uint32_t offset = 0;
 };
-// What the bytes are: "pip2"; the number grows when they change.
-inline constexpr uint32_t kPipelineTag = 0x70697032;
+// What the bytes are: "pipe".
+inline constexpr uint32_t kPipelineTag = 0x70697065;
 // What a pipeline draws, a bit each.
 inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, kSavedFirst = 8;
 
