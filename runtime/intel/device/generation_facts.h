@@ -43,6 +43,10 @@ enum class L3Division : uint8_t { kNone, kGfx8, kGfx9, kGfx11, kGfx12 };
 // slice_hashing.h. kNone: hardware does.
 enum class PixelHashing : uint8_t { kNone, kTwoPipes, kThreePipes, kAnyPipes };
 
+// What a pixel of a draw stands for that clears colours fast or resolves them: color_operations.h.
+// kNone: it is not known, or the generation cannot.
+enum class ColorScaling : uint8_t { kNone, kGfx8, kGfx9, kGfx12, kGfx125 };
+
 // Which kernels of a pixel shader may be enabled together (PRM, 3DSTATE_PS, "8, 16 and 32 Pixel
 // Dispatch Enable").
 struct PixelRules {
@@ -268,6 +272,8 @@ struct GenerationFacts {
   // parallelograms: the rectangles of hardware differ from those that APIs require (Mesa's anv, for
   // generations before Gfx11).
   bool wide_lines_are_parallelograms = false;
+  // PRMs, "MCS and CCS Buffers for Render Targets"; Mesa's blorp.
+  ColorScaling color_scaling = ColorScaling::kNone;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
@@ -340,6 +346,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel_threads_reserved = 1,
         .pixel = {.has_simd8 = true, .one_width_per_sample = true},
         .wide_lines_are_parallelograms = true,
+        .color_scaling = ColorScaling::kGfx8,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -374,6 +381,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .one_width_per_sample = true,
                   .simd32_not_of_16_samples = true},
         .wide_lines_are_parallelograms = true,
+        .color_scaling = ColorScaling::kGfx9,
         .l3 = L3Division::kGfx9,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -413,6 +421,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .one_width_per_sample = true,
                   .simd32_not_of_16_samples = true},
         .pixel_coefficients = true,
+        .color_scaling = ColorScaling::kGfx9,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -460,6 +469,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .most_polygons = 2,
                   .most_polygon_lanes = 16},
         .pixel_coefficients = true,
+        .color_scaling = ColorScaling::kGfx12,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -508,6 +518,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .most_polygon_lanes = 16},
         .pixel_coefficients = true,
         .wa_14015055625 = true,
+        .color_scaling = ColorScaling::kGfx125,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,
