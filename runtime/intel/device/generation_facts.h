@@ -7,7 +7,7 @@
 // one before it: a workaround applies to the generations that have it in their column.
 //
 // The existence of packets and fields is not here, because the XML has it: code tests for the
-// member (`requires { pipe.tile_cache_flush_enable; }`). Differences between devices of one
+// member (`requires { pipe.dc_flush_enable; }`). Differences between devices of one
 // generation are in runtime/intel/device/render_devices.h.
 //
 // Each fact has its source: PRM is the Programmer's Reference Manual, BSpec its successor, cited by
@@ -109,6 +109,9 @@ struct GenerationFacts {
   bool compute_bars_vertices = false;
   // A flush of the depth cache must include a depth stall.
   bool wa_1409600907 = false;
+  // Targets that were flushed reach memory only by a flush of the tile cache (found by Mesa; Gfx11
+  // has such a flush, and its drivers do without it).
+  bool targets_stay_in_tile_cache = false;
 
   // -- PIPELINE_SELECT (PRM, PIPELINE_SELECT) ----------------------------------------------------
 
@@ -432,6 +435,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_14014966230 = true,
         .gpgpu_bars_3d_caches = true,
         .wa_1409600907 = true,
+        .targets_stay_in_tile_cache = true,
         .selects_pipeline = true,
         .wa_1607854226 = true,
         .gpgpu_flushes_targets = true,
@@ -479,6 +483,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
     {
         .version_x10 = 125,
         .gpgpu_bars_3d_caches = true,
+        .targets_stay_in_tile_cache = true,
         .selects_pipeline = true,
         .wa_16013000631 = true,
         .wa_14014427904 = true,
