@@ -162,7 +162,8 @@ void RecordText::PutFields(const Record& record, size_t indent, bool is_part, co
   }
   builder.Literal([&] { PutName(record); });
   const auto put_index = [&] { out_.Commit(WriteIndex(record, out_.Reserve(kMostDigits))); };
-  if (is_part) {
+  // Packets are in no table.
+  if (is_part || record.type == RecordType::kPacket) {
     builder.Literal(put_index);
   } else {
     builder.Hole(Kind::kIndex, indent, kMostDigits, put_index);

@@ -86,7 +86,8 @@ struct Shape {
   uint32_t without_trace = 0;  // packets without a matching trace, since a trace was made
   uint32_t back_off = 1;       // number of these before the next trace is made
 
-  bool Has(absl::Span<const uint8_t> record) const {
+  // Inline where it is called: each record comes here.
+  [[gnu::always_inline]] bool Has(absl::Span<const uint8_t> record) const {
     if (!same.AreIn(record)) return false;
     for (const Limit& limit : limits) {
       const uint64_t raw = ReadBits(record.subspan(0, bytes), limit.bit, limit.width);
