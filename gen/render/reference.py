@@ -394,7 +394,8 @@ def search_index(site: Site) -> str:
     parts: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(site.pages.values()):
         newest = page.newest
-        others = list(newest.get("aliases", []))
+        others = list(dict.fromkeys(alias for version in page.versions
+                                    for alias in version.get("aliases", [])))
         if "offset" in newest:
             others.append(newest["offset"])
         entry: list[Any] = [page.name, page.kind, page.path,

@@ -22,9 +22,10 @@ FILMS = {
 # Shorter forms of packets: drivers leave out what newer GPUs have added.
 SHORT = frozenset((name, "beyond-length") for name in (
     "HCP_PIC_STATE", "HCP_PIPE_BUF_ADDR_STATE", "HCP_PIPE_MODE_SELECT", "HCP_SLICE_STATE",
-    "HCP_VP9_PIC_STATE", "HCP_VP9_SEGMENT_STATE", "MFX_AVC_IMG_STATE", "MFX_PIPE_BUF_ADDR_STATE",
-    "MFX_QM_STATE", "MI_FLUSH_DW", "PIPE_CONTROL", "VDENC_PIPE_BUF_ADDR_STATE",
-    "VDENC_PIPE_MODE_SELECT", "VDENC_WALKER_STATE"))
+    "HCP_VP9_PIC_STATE", "HCP_VP9_SEGMENT_STATE", "MFD_AVC_BSD_OBJECT", "MFX_AVC_IMG_STATE",
+    "MFX_PIPE_BUF_ADDR_STATE", "MFX_QM_STATE", "MI_FLUSH_DW", "PIPE_CONTROL",
+    "VDENC_PIPE_BUF_ADDR_STATE", "VDENC_PIPE_MODE_SELECT", "VDENC_WALKER_STATE",
+    "VDENC_WEIGHTSOFFSETS_STATE"))
 # Buffers that are not in memory: their attributes say that the address is one of the engine's own storage.
 OWN_STORAGE = frozenset((name, "unmapped") for name in (
     "HCP_PIPE_BUF_ADDR_STATE", "MFX_BSP_BUF_BASE_ADDR_STATE", "MFX_PIPE_BUF_ADDR_STATE",

@@ -82,7 +82,9 @@ struct SavedKernelPointer {
   uint32_t offset = 0;
 };
 // What the bytes are: "pipe".
-inline constexpr uint32_t kPipelineTag = 0x70697065;
+// With the generation: a pipeline of another one is not read.
+template <class Gen>
+constexpr uint64_t kPipelineTag = uint64_t{0x70697065} << 32 | Gen::kVersion;
 // What a pipeline draws, a bit each.
 inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, kSavedFirst = 8;
 
@@ -119,8 +121,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const
         return true;
       });
   if (!known) return false;
-  to.Put(kPipelineTag);
-  to.Put(uint32_t{Gen::kVersion});
+  to.Put(kPipelineTag<Gen>);
   to.Put((draws_meshes() ? kSavedMeshes : 0) | (has_tasks() ? kSavedTasks : 0) |
          (reads_draw_id() ? kSavedDrawId : 0) | (reads_first() ? kSavedFirst : 0));
   to.Put(static_cast<uint32_t>(codes.size()));
@@ -142,9 +143,9 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
     return absl::DataLossError(
         "what the cache has under this key is not a graphics pipeline of this generation");
   };
-  uint32_t tag = 0, version = 0, flags = 0, count = 0;
-  if (!from.Get(tag) || tag != kPipelineTag || !from.Get(version) || version != Gen::kVersion ||
-      !from.Get(flags) || !from.Get(count)) {
+  uint64_t tag = 0;
+  uint32_t flags = 0, count = 0;
+  if (!from.Get(tag) || tag != kPipelineTag<Gen> || !from.Get(flags) || !from.Get(count)) {
     return damaged();
   }
   const Kind kind{.draws_meshes = (flags & kSavedMeshes) != 0,

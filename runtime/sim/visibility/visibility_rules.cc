@@ -56,8 +56,11 @@ std::string ConditionText(const tables::Tables& tables, uint32_t condition) {
 }
 
 // Fields of packets that fence come first, then such packets as a whole, then fields of others.
+// Among packets that fence, the one with the most actions comes first: PIPE_CONTROL, not a flush of
+// ranges.
 Named Find(const tables::Tables& tables, CacheActions action, uint64_t engines) {
-  Named whole, elsewhere;
+  Named field, whole, elsewhere;
+  int most_actions = 0;
   for (const tables::Container& container : tables.containers()) {
     if (container.kind != tables::ContainerKind::kPacket || (container.engines & engines) == 0) {
       continue;
@@ -74,15 +77,25 @@ Named Find(const tables::Tables& tables, CacheActions action, uint64_t engines) 
         }
       }
     }
+    Named here;
+    int actions = 0;
     for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
       if (leaf.extra == kNone) continue;
       const Meaning meaning = tables.extra(leaf.extra).meaning;
-      if (!tables::IsCacheAction(meaning) || tables::SetOf(meaning) != action) continue;
-      const std::string name(absl::StripAsciiWhitespace(tables.string(leaf.name)));
-      if (fences) return {index, name};
-      if (elsewhere.container == kNone) elsewhere = {index, name};
+      if (!tables::IsCacheAction(meaning)) continue;
+      ++actions;
+      if (tables::SetOf(meaning) != action || here.container != kNone) continue;
+      here = {index, std::string(absl::StripAsciiWhitespace(tables.string(leaf.name)))};
+    }
+    if (here.container == kNone) continue;
+    if (fences && actions > most_actions) {
+      field = std::move(here);
+      most_actions = actions;
+    } else if (!fences && elsewhere.container == kNone) {
+      elsewhere = std::move(here);
     }
   }
+  if (field.container != kNone) return field;
   return whole.container != kNone ? whole : elsewhere;
 }
 

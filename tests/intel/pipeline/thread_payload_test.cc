@@ -264,11 +264,15 @@ TEST(ThreadPayload, CountsOfAnySizeAreRefused) {
           PayloadOf(VertexShader{.entry = {.start_register = huge}, .urb_read_length = 1}, facts));
       expect(PayloadOf(VertexShader{.urb_read_length = huge}, facts));
       if (huge > 512) expect(PayloadOf(VertexShader{}, facts, constants));
-      expect(PayloadOf(
-          TessControlShader{.dispatch = HullDispatch::kPatchPerLane, .input_control_points = huge},
-          facts));
-      expect(
-          PayloadOf(TessControlShader{.urb_read_length = 2, .input_control_points = huge}, facts));
+      if (facts.hull_patch_per_lane) {
+        expect(PayloadOf(TessControlShader{.dispatch = HullDispatch::kPatchPerLane,
+                                           .input_control_points = huge},
+                         facts));
+      }
+      if (facts.hull_single_patch) {
+        expect(PayloadOf(TessControlShader{.urb_read_length = 2, .input_control_points = huge},
+                         facts));
+      }
       if (huge > 512) expect(PayloadOf(TessEvalShader{.patch_read_length = huge}, facts));
       expect(PayloadOf(GeometryShader{.input_vertices = huge}, facts));
       expect(PayloadOf(GeometryShader{.urb_read_length = huge, .input_vertices = 1}, facts));
