@@ -26,7 +26,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kBatch = 0x200000, kData = 0x300000, kNowhere = 0x7fff0000;
 constexpr uint64_t kCountdown = 256;
-constexpr uint64_t kRingAt = 0x100000, kImage = 0x500000, kOtherRing = 0x110000;
+constexpr uint64_t kRingAt = 0x100000, kImage = 0x500000;
 // Queues of the firmware: the one at fault, and another.
 constexpr uint32_t kQueue = 3, kOtherQueue = 9;
 
