@@ -226,8 +226,8 @@ int Main(int argc, char** argv) {
   app.add_option("--xml", arguments.xml);
   app.add_option("--tables", arguments.tables);
   app.add_option("--address", arguments.address);
-  app.add_option("-D", arguments.symbols)->expected(1)->take_all();
-  app.add_option("-I", arguments.folders)->expected(1)->take_all();
+  app.add_option("-D", arguments.symbols)->allow_extra_args(false);
+  app.add_option("-I", arguments.folders)->allow_extra_args(false);
   app.add_flag("--fields-only", arguments.fields_only);
   app.add_option("-o,--output", arguments.output);
   app.add_option("--format", arguments.format)->check(OneOf({"core", "bytes"}));

@@ -18,6 +18,9 @@ _USUAL_SPACE = 48  # usual_space in runtime/pack/kinds.h
 _INDEX = re.compile(r"\[(?:ps_)?(i\d+)\]")
 _CODE = ("minus", "shift", "log2", "groups", "align")
 _QUALIFIED = {"address": "packsmith::address"}
+# Types of the IR, and what kinds.h calls those that need to know nothing but the field's width.
+_KINDS = {"uint": "uint", "enum": "uint", "int": "sint", "bool": "flag", "float": "real",
+          "half": "half"}
 
 
 def type_name(name: str) -> str:
@@ -95,9 +98,7 @@ def raw(leaf: Ir, path: str) -> tuple[str, bool]:
         return f"bits::real({member})", leaf["value_type"] == "double"
     if kind == "half":
         return f"bits::half({member})", False
-    if kind == "ufixed":
-        if leaf["clamp"]:
-            member = f"bits::clamped({member}, {number(leaf['max'])})"
+    if kind == "ufixed" and not leaf["clamp"]:
         return f"bits::ufixed({member}, {leaf['frac']})", False
     if kind == "sfixed":
         return f"bits::sfixed({member}, {leaf['frac']}, {width})", False
@@ -106,7 +107,10 @@ def raw(leaf: Ir, path: str) -> tuple[str, bool]:
     if kind == "offset":
         wide = leaf["value_type"] == "uint64_t"
         return (f"({member} >> {leaf['shift']})" if leaf["shift"] else member), wide
-    raise Unsupported(f"{leaf['name']}: type {kind}")
+    # The others are not so frequent that a shorter text is worth a line here.
+    name, parameters = _kind(leaf)
+    text = f"bits::kinds::{name}{{{', '.join(parameters)}}}.encode({member}, {width})"
+    return (text, True) if width > 32 else (f"uint32_t({text})", False)
 
 
 def term(leaf: Ir, path: str, place: Ir) -> str:
@@ -139,42 +143,48 @@ def term(leaf: Ir, path: str, place: Ir) -> str:
     return shifted(text, lsb)
 
 
-def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
-    """A leaf in ps_layout: calls of the visitor, as (method, arguments)."""
-    member, name = "ps_p." + path, quote(_INDEX.sub("[]", path))
-    place = [member, bit, str(min(64, leaf["width"])), name]
+def _kind(leaf: Ir) -> tuple[str, list[str]]:
+    """The kind of runtime/pack/kinds.h that a leaf is, and what that has to know of the field."""
     code = _encoding(leaf)
-    kind = leaf["type"]
     if code:
         parts = [f".{key} = {'true' if key == 'log2' else code[key]}" for key in _CODE
                  if key in code]
-        calls = [("coded", place + [f"bits::code{{{', '.join(parts)}}}"])]
-    elif leaf["clamp"]:
-        return [("clamped", place + [str(leaf["frac"]), number(leaf["max"])])]
-    elif kind in ("ufixed", "sfixed"):
-        calls = [(kind, place + [str(leaf["frac"])])]
-    elif kind == "address":
+        return "coded", [f"bits::code{{{', '.join(parts)}}}"]
+    kind = leaf["type"]
+    if leaf["clamp"]:
+        return "clamped", [str(leaf["frac"]), number(leaf["max"])]
+    if kind in ("ufixed", "sfixed"):
+        return kind, [str(leaf["frac"])]
+    if kind == "address":
         space = leaf["address_bits"]
-        calls = [(kind, place + [str(leaf["shift"]), _ACCESS[leaf["access"]]] +
-                  ([str(space)] if space != _USUAL_SPACE else []))]
-    elif kind == "offset":
-        calls = [(kind, place + [str(leaf["shift"])])]
-    else:
-        method = {"uint": "uint", "enum": "uint", "int": "sint", "bool": "flag", "float": "real",
-                  "half": "half"}[kind]
-        if method == "uint":
-            limits = _limits(leaf)
-            if limits is not None:
-                return [("bounded", [*place, *limits]), *_multiple(leaf, member, name)]
-            if leaf["nonzero"] and leaf["width"] <= 32:
-                return [("positive", place), *_multiple(leaf, member, name)]
-        calls = [(method, place)]
-    if leaf["nonzero"]:
-        calls.append(("nonzero", [member, name]))
-    if leaf["min"] is not None or leaf["max"] is not None:
-        calls.append(("range", [member, name, *_bounds(leaf)]))
-    calls += _multiple(leaf, member, name)
-    return calls
+        return kind, [str(leaf["shift"]), _ACCESS[leaf["access"]]] + (
+            [str(space)] if space != _USUAL_SPACE else [])
+    if kind == "offset":
+        return kind, [str(leaf["shift"])]
+    if kind in ("uint", "enum"):
+        limits = _limits(leaf)
+        if limits is not None:
+            return "bounded", limits
+        if leaf["nonzero"] and leaf["width"] <= 32:
+            return "positive", []
+    if kind not in _KINDS:
+        raise Unsupported(f"{leaf['name']}: type {kind}")
+    return _KINDS[kind], []
+
+
+def row(leaf: Ir, path: str, bit: str) -> list[tuple[str, list[str]]]:
+    """A leaf in ps_layout: calls of the visitor, as (method, arguments)."""
+    member, name = "ps_p." + path, quote(_INDEX.sub("[]", path))
+    kind, parameters = _kind(leaf)
+    calls = [(kind, [member, bit, str(min(64, leaf["width"])), name, *parameters])]
+    if kind == "clamped":
+        return calls
+    if kind not in ("bounded", "positive"):
+        if leaf["nonzero"]:
+            calls.append(("nonzero", [member, name]))
+        if leaf["min"] is not None or leaf["max"] is not None:
+            calls.append(("range", [member, name, *_bounds(leaf)]))
+    return calls + _multiple(leaf, member, name)
 
 
 def _multiple(leaf: Ir, member: str, name: str) -> list[tuple[str, list[str]]]:

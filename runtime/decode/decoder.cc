@@ -19,20 +19,22 @@
 namespace packsmith::decode {
 namespace {
 
-// The largest size that is assumed for memory whose bytes are not made yet.
+// Memory whose bytes are not made yet counts at most this much, a segment and in total: its size is
+// only stated.
 constexpr uint64_t kDeferredSize = uint64_t{1} << 24;
+constexpr uint64_t kDeferredTotal = uint64_t{1} << 26;
 
-// Packets, or structures, that a submission of the dump may have.
-uint64_t MostFor(const Dump& dump) {
-  uint64_t most = kFewest;
+// Dwords that the dump has.
+uint64_t DwordsOf(const Dump& dump) {
+  uint64_t bytes = 0, deferred = 0;
   for (const Memory::Segment& segment : dump.memory.segments()) {
-    // The size of deferred memory is known only after it is read.
-    const uint64_t bytes = segment.deferred == nullptr
-                               ? segment.bytes.size()
-                               : std::min(segment.memory_size, kDeferredSize);
-    most += bytes / 4 * kRepeats;
+    if (segment.deferred == nullptr) {
+      bytes += segment.bytes.size();
+    } else {
+      deferred += std::min(segment.memory_size, kDeferredSize);
+    }
   }
-  return most;
+  return (bytes + std::min(deferred, kDeferredTotal)) / 4;
 }
 
 }  // namespace
@@ -154,15 +156,16 @@ uint64_t Decoder::Impl::BeginSubmission(const Dump& dump, const Submission& subm
   walk_.memory.Begin(dump.memory);
   walk_.complete = dump.memory_is_complete ? &dump : nullptr;
   walk_.context = &ContextOf(submission);
-  walk_.overlay.Clear();
   follower_.programs().Clear();
   walk_.looked_ahead = false;
   walk_.own_space = submission.own_space.value_or(submission.space);
   walk_.bare_begin = submission.bare ? submission.batch_address : Walk::kNoAddress;
   walk_.nested_streams = 0;
-  const uint64_t most = MostFor(dump);
+  const uint64_t dwords = DwordsOf(dump);
+  const uint64_t most = kFewest + dwords * kRepeats;
   walk_.costs = {0, 0, std::max(std::min(options.most_packets, most), options.least_packets),
                  std::max(std::min(options.most_structs, most), options.least_structs)};
+  walk_.overlay.Begin(dwords);
   if (bound_settings_ != nullptr) bound_settings_->BeginSubmission();
   Emitter& out = walk_.out;
   out.BeginSubmission();

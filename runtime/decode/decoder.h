@@ -28,12 +28,15 @@ enum class Follow : uint8_t {
 
 struct Options {
   Follow follow = Follow::kAll;
-  // Bounds for hostile input, for one submission. Reaching one is reported as a problem, once a
-  // submission; calls that are too deep are reported one by one. A long packet counts as several,
-  // 64 bytes each. Small dumps have lower bounds, see kFewest and kRepeats.
-  uint64_t most_packets = uint64_t{1} << 24;
-  uint64_t most_structs = uint64_t{1} << 22;
-  // A small dump may have at least this many.
+  // Bounds for hostile input, for one submission. Reaching one is reported as a problem that says
+  // where, once a submission; calls that are too deep are reported one by one. A long packet counts
+  // as several, 64 bytes each, and so does a long structure or program, 1 KiB each.
+  //
+  // A submission may have at most as many as its dump's size allows (kFewest, kRepeats), and fewer
+  // by these.
+  uint64_t most_packets = ~uint64_t{0};
+  uint64_t most_structs = ~uint64_t{0};
+  // But at least this many, whatever the dump's size is.
   uint64_t least_packets = 0;
   uint64_t least_structs = 0;
   uint32_t deepest_call = 16;
@@ -75,7 +78,8 @@ struct Options {
 
 // Batches may call others many times, and tables may refer to each other, so that a few bytes could
 // cause endless work. A submission may have this many packets, and as many structures, in addition
-// to those for which its dump has memory: each dword up to kRepeats times.
+// to those for which its dump has memory: each dword up to kRepeats times. The limit grows with the
+// dump, so that large batches are decoded whole.
 inline constexpr uint64_t kFewest = uint64_t{1} << 14;
 inline constexpr uint64_t kRepeats = 2;
 

@@ -128,10 +128,9 @@ Sentence OperationSentence(const Json& operation) {
 
 // What `means` says of registers; the rest of its words are about work.
 constexpr absl::string_view kMeaningsOfEngines[] = {
-    "ring-head",    "ring-tail",      "active-head",       "batch-head",
-    "header",       "fault-address",  "fault",             "fault-global",
-    "idle",         "idle-execution", "instruction-error", "current-context",
-    "ring-start"};
+    "ring-head",         "ring-tail",       "active-head",  "batch-head", "header",
+    "fault-address",     "fault",           "fault-global", "idle",       "idle-execution",
+    "instruction-error", "current-context", "ring-start"};
 
 absl::string_view ContainerKind(absl::string_view kind) {
   // Names that outlive the document.

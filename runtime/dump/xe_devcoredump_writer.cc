@@ -112,7 +112,7 @@ class Writer {
     }
   }
 
-  // The status page and the context image behind it.
+  // The status page and the context image after it.
   void Image(uint32_t space, uint64_t page) {
     const Memory::Segment* segment = dump_.memory.Find(space, page + kStatusPage);
     if (segment == nullptr) return;

@@ -718,7 +718,7 @@ class Assembler {
           if (key == "acthd") return Number(cursor, s.acthd.emplace());
           if (key == "ipehr") return Number32(cursor, s.ipehr.emplace());
           if (key == "ring_address" || key == "ring_size") {
-            if (!s.ring) s.ring.emplace();
+            if (!s.ring) s.ring = Submission::Ring{};
             return Number(cursor, key == "ring_size" ? s.ring->size : s.ring->address);
           }
           if (key == "unless_reached") return Truth(cursor, s.unless_reached);

@@ -159,7 +159,8 @@ class JsonReader {
     }
     if (json_.failed()) return;
     UseGeneration(generation, at);
-    if (!stopped_ && !digest.empty() && packed_.tables->digest() != digest) {
+    if (!stopped_ && !said_digest_ && !digest.empty() && packed_.tables->digest() != digest) {
+      said_digest_ = true;
       packed_.remarks.emplace_back(
           "the records were made with another description of this generation");
     }
@@ -238,7 +239,8 @@ class JsonReader {
       } else if (key == "ipehr") {
         good = Optional(s.ipehr);
       } else if (key == "ring") {
-        good = Ring(s.ring.emplace());
+        s.ring = Submission::Ring{};
+        good = Ring(*s.ring);
       } else if (key == "bases") {
         good = Bases(s.bases);
       } else {
@@ -524,7 +526,7 @@ class JsonReader {
   Packed packed_;
   Problems problems_;
   std::unique_ptr<Encoder> encoder_;
-  bool stopped_ = false, said_registers_ = false;
+  bool stopped_ = false, said_registers_ = false, said_digest_ = false;
   // Of the record at hand.
   std::vector<Field> fields_, others_;
   std::vector<size_t> offsets_, other_offsets_;

@@ -74,12 +74,12 @@ class Ring {
   void Read(std::vector<Message>& messages) const {
     const size_t size = dwords_.size();
     if (size == 0 || head_ >= size || tail_ >= size) return;
-    // The oldest messages come first: behind the tail, to the end, and from the start on. The ring
+    // The oldest messages come first: after the tail, to the end, and from the start on. The ring
     // may never have been full, then there are zeros.
     size_t at = tail_, left = size;
     while (left != 0 && messages.size() < kMostMessages) {
       std::optional<Message> message = At(at, left);
-      // Behind the tail there may be the rest of a message: two good ones in a row are in step. A
+      // After the tail there may be the rest of a message: two good ones in a row are in step. A
       // message that ends at the tail is followed by none.
       if (message) {
         const size_t length = 2 + message->payload.size();

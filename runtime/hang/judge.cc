@@ -86,7 +86,7 @@ void WarnOfVoid(const Case& at, const EngineReport& engine, std::vector<std::str
     if (unfilled != one.registers.end()) {
       warnings.push_back(absl::StrCat(unfilled->name, " of ", engine.name,
                                       " is 0xdeadf00d: the firmware has not filled it in, and "
-                                      "it is no value."));
+                                      "it is not a value."));
     }
   }
 }

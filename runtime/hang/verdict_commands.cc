@@ -155,7 +155,7 @@ void Explain(const Case& at, const Command& stopped, const NamedOperation& wait,
       writers.empty()
           ? "Nothing in the dump writes to that address: the CPU should, or a context that the "
             "kernel did not save."
-          : "A writer that stands behind the wait in the same queue can never be reached.";
+          : "A writer that comes after the wait in the same queue can never be reached.";
 }
 
 // --- The bits of a command ---

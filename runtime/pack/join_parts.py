@@ -37,7 +37,7 @@ def join(parts: list[tuple[str, str]]) -> str:
 def main(paths: list[str]) -> int:
     parts = []
     for path in paths:
-        name = path.partition("runtime/pack/")[2] or path
+        name = path.rpartition("runtime/pack/")[2]
         parts.append((name, Path(path).read_text(encoding="utf-8")))
     sys.stdout.write(join(parts))
     return 0

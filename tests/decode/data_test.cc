@@ -455,6 +455,28 @@ TEST(Programs, EndWithTheInstructionThatEndsThem) {
   EXPECT_THAT(kernels[0].code, SizeIs(40));
 }
 
+TEST(Programs, AreReadInPieces) {
+  // Around the end of the first piece, 4 KiB, and with an instruction that is in two of them.
+  for (const size_t whole : {254u, 255u, 256u, 257u, 1500u, 5000u}) {
+    for (const bool odd : {false, true}) {
+      Dwords code = odd ? Compacted() : Dwords{};
+      for (size_t i = 0; i < whole; ++i) code.insert(code.end(), {1, 0, 0, 0});
+      code = code + Instruction(kSendEot, true);
+      const size_t bytes = code.size() * 4;
+      const Dwords first(code.begin(), code.begin() + 1001), rest(code.begin() + 1001, code.end());
+      World world;
+      world.Put(0x1000, InstructionBase(0x8000) + VertexShader(0) + Dwords{kEnd})
+          .Put(0x8000, first)
+          .Put(0x8000 + first.size() * 4, rest + Dwords(100, 1))
+          .Submit(0x1000);
+      const Seen kernel = Tell(Gfx9(), world).Only("kernel");
+      EXPECT_EQ(kernel.ends, "end") << whole << odd;
+      EXPECT_EQ(kernel.data_size, bytes) << whole << odd;
+      EXPECT_THAT(kernel.code, SizeIs(bytes)) << whole << odd;
+    }
+  }
+}
+
 TEST(Programs, WithoutOneEndWithTheMemory) {
   const std::vector<Seen> kernels =
       Kernels(VertexShader(0), Instruction(1) + Instruction(kSendEot));

@@ -25,6 +25,7 @@
 #include "runtime/decode/text/chunk_writer.h"
 #include "runtime/decode/text/digits.h"
 #include "runtime/dump/read.h"
+#include "runtime/tables/packet_finder.h"
 #include "tests/decode/world.h"
 
 namespace packsmith::decode {

@@ -45,7 +45,7 @@ class Definition:
 
     name: str
     kind: str  # "packet" or "struct"
-    dwords: int | None  # None: variable
+    dwords: int | None  # the longest; None: variable
     bias: int | None
     mask: int
     value: int
@@ -53,6 +53,11 @@ class Definition:
     fields: list
     source: str = ""
     aliases: tuple = ()
+    others: frozenset = frozenset()  # lengths that it may have besides `dwords`
+
+    def may_have(self, dwords):
+        """Whether a packet of this length is what is defined."""
+        return not self.dwords or dwords == self.dwords or dwords in self.others
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,11 +191,16 @@ class Description:
         identify = c.get("identify") or {}
         engines = c.get("engines") or []
         size = None if c["variable"] else c["max_bytes"] // 4
+        others = {c["bytes"] // 4, *(one["bytes"] // 4 for one in c["variants"])}
+        for tail in c["items"]:
+            if size and tail.get("tail"):
+                most = tail["most"] or MOST_ITEMS
+                others |= {size + i * tail["width"] // 32 for i in range(most + 1)}
         return Definition(c["name"], c["kind"], size, c.get("length_bias"),
                           int(str(identify.get("mask", "0")), 0),
                           int(str(identify.get("value", "0")), 0),
                           frozenset(engines), list(self.leaves(c["items"])),
-                          aliases=tuple(c.get("aliases", ())))
+                          aliases=tuple(c.get("aliases", ())), others=frozenset(others))
 
     def counterpart(self, other):
         """What the driver's container is here; None if it is not described."""
@@ -229,7 +239,7 @@ class Index:
 
 
 def size_difference(here, other):
-    if here.dwords and other.dwords and here.dwords != other.dwords:
+    if other.dwords and not here.may_have(other.dwords):
         return f"{here.dwords} here, {other.dwords} there"
     return None
 

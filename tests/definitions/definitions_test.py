@@ -66,6 +66,17 @@ class Classes(unittest.TestCase):
         self.assertEqual(classes(made([]), made([(64, 95)])), ["beyond its length"])
         self.assertEqual(classes(made([], dwords=None), made([(64, 95)])), ["only there"])
 
+    def test_a_packet_may_have_several_lengths(self):
+        here = made([], dwords=4, others=frozenset({2, 3}))
+        for dwords, expected in (2, []), (4, []), (5, ["length"]):
+            self.assertEqual(classes(here, made([], dwords=dwords)), expected)
+
+    def test_lengths_are_those_of_variants_and_tails(self):
+        description = definitions.Description(DESCRIPTIONS["gfx12"])
+        for name, lengths in ("MI_ATOMIC", {3, 11}), ("MI_SEMAPHORE_WAIT", {4, 5}):
+            found = description.definition(description.by_name[name])
+            self.assertEqual({n for n in range(32) if found.may_have(n)}, lengths)
+
     def test_opcodes_are_compared_as_one_number(self):
         here = made([(24, 31)], mask=0xff000000, value=0x10000000)
         same = made([(24, 27), (28, 31)], mask=0xff000000, value=0x10000000)
@@ -101,6 +112,11 @@ class Reasons(unittest.TestCase):
             with self.assertRaises(ValueError):
                 definitions.read_reasons(bad)
 
+    def test_no_reason_is_open(self):
+        text = (HERE / "differences.tsv").read_text(encoding="utf-8")
+        self.assertEqual([f"differences.tsv:{one.number}: {one.reason}"
+                          for one in definitions.read_reasons(text) if "OPEN" in one.reason], [])
+
     def test_recounting_takes_out_what_is_stale(self):
         self.assertEqual(definitions.recount("# head\n" + self.LINE, {2: []}), "# head\n")
         self.assertEqual(definitions.recount(self.LINE, {1: [1, 2]}),
@@ -130,8 +146,8 @@ class Descriptions(unittest.TestCase):
     def test_most_fields_agree(self):
         """A wrong match of names or opcodes would make differences disappear with agreement."""
         self.assertGreater(self.compared, 3700)
-        self.assertGreater(self.agreed, 100000)
-        self.assertGreater(self.agreed, 6 * len(self.differences))
+        self.assertGreater(self.agreed, 130000)
+        self.assertGreater(self.agreed, 7 * len(self.differences))
 
     def test_all_generations_have_definitions(self):
         for generation in DESCRIPTIONS:

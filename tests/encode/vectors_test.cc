@@ -57,7 +57,6 @@ const NewVectors& NewVectorsOf(const std::string& generation) {
   for (const vectors::ReadVector& vector : at->second.vectors) {
     at->second.containers.insert(vector.container);
   }
-  EXPECT_FALSE(at->second.containers.empty());
   return at->second;
 }
 
@@ -186,7 +185,7 @@ TEST_P(EveryGeneration, RecordsComeBackFromJsonAndFromTheShortForm) {
        at = source.find("no short form", at + 1)) {
     ++numbers;
   }
-  ASSERT_GT(records, 20u);
+  EXPECT_GE(records, new_.containers.size());
   // Nearly every bit pattern has a short form.
   EXPECT_LE(numbers * 20, records) << source.substr(source.find("no short form") - 60, 100);
 
@@ -214,6 +213,16 @@ TEST_P(EveryGeneration, RecordsComeBackFromJsonAndFromTheShortForm) {
                     << RecordSource(t, t.container(containers[i]), all[i]);
     }
   }
+}
+
+TEST(Vectors, AreMany) {
+  size_t vectors = 0, containers = 0;
+  for (const Tables& tables : BuiltInGenerations()) {
+    vectors += NewVectorsOf(std::string(tables.generation())).vectors.size();
+    containers += NewVectorsOf(std::string(tables.generation())).containers.size();
+  }
+  EXPECT_GT(vectors, 10000u);
+  EXPECT_GT(containers, 1000u);
 }
 
 std::vector<std::string> Names() {

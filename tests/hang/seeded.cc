@@ -26,7 +26,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kBatch = 0x200000, kData = 0x300000, kNowhere = 0x7fff0000;
 constexpr uint64_t kCountdown = 256;
-constexpr uint64_t kRingAt = 0x100000, kImage = 0x500000, kOtherRing = 0x110000;
+constexpr uint64_t kRingAt = 0x100000, kImage = 0x500000;
 // Queues of the firmware: the one at fault, and another.
 constexpr uint32_t kQueue = 3, kOtherQueue = 9;
 
@@ -47,7 +47,8 @@ class Maker {
   }
 
   std::optional<SeededHang> Make() {
-    // The registers of i915 have no firmware behind them, and xe's dumps have no fault registers.
+    // The registers of i915 do not show what the firmware did, and xe's dumps have no fault
+    // registers.
     if (!xe_ && (seed_ == Seed::kCatError || seed_ == Seed::kResetByOther)) return std::nullopt;
     MakeBatch();
     // The loop ends when this is no longer greater than 7.
@@ -113,7 +114,7 @@ class Maker {
         break;
       case Seed::kSemaphoreOfOther:
         AddWait();
-        // Behind the wait: it can never be reached.
+        // After the wait: it can never be reached.
         Add(Packet("MI_STORE_DATA_IMM").Set("Address", kData).Set("Immediate Data", 7));
         break;
       case Seed::kEvent: {
@@ -370,7 +371,7 @@ absl::string_view NameOf(Seed seed) {
                                           "memory (CAT) error",
                                           "job never started",
                                           "semaphore that nobody writes",
-                                          "semaphore written behind the wait",
+                                          "semaphore written after the wait",
                                           "display event",
                                           "endless loop",
                                           "loop until a value in memory",

@@ -77,7 +77,7 @@ class PackTest(unittest.TestCase):
         self.assertEqual(before, after)
 
     def test_records_can_be_edited(self) -> None:
-        records = run(UNPACK, "--format=jsonl", CAPTURE).stdout
+        records = run(UNPACK, "--format=jsonl", CAPTURE.replace("01.", "04.")).stdout
         core = self.path("a.core")
         self.packed("-", "-o", core, text=records)
         solid = '"name":"Back Face Fill Mode","bits":[36,35],"value":0,"enum":"SOLID"'

@@ -195,6 +195,39 @@ class UnpackTest(unittest.TestCase):
                    for line in text("--hang", "--format=jsonl", HANG).splitlines()]
         self.assertEqual([record["type"] for record in records], ["hang"])
 
+    def test_the_verdict_comes_first_and_is_in_the_record(self):
+        self.assertTrue(text("--hang", HANG).startswith("verdict  page-fault (confidence: high)"))
+        record = json.loads(text("--hang", "--format=jsonl", HANG))
+        verdict = record["verdicts"][0]
+        self.assertEqual((verdict["kind"], verdict["confidence"]), ("page-fault", "high"))
+        self.assertEqual(verdict["address"], "0xfffeff900000")
+        self.assertTrue(verdict["evidence"] and verdict["alternative"])
+
+    def test_a_kernel_log_is_evidence(self):
+        log = self.file("dmesg", b"[ 5.0] i915 0000:00:02.0: [drm] Resetting rcs0 for preemption "
+                                 b"time out\n")
+        for arguments in (["--hang"], []):
+            self.assertNotIn("preemption-timeout", text(*arguments, HANG))
+            self.assertIn("preemption-timeout (confidence: high)",
+                          text(*arguments, "--dmesg=" + log, HANG))
+        done = run("--hang", "--dmesg=/nonexistent", HANG)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"/nonexistent", done.stderr)
+
+    def test_a_code_is_ranked_without_a_dump(self):
+        for code in ("12:1:85dffffb", "9:0:0x85dffffb", "12:rcs0:85dffffb",
+                     "GPU HANG: ecode 12:1:85dffffb, in Xorg [902]"):
+            shown = text("--ecode=" + code)
+            self.assertEqual(shown.splitlines()[3].split()[:2], ["0.0", "PIPE_CONTROL"], code)
+            self.assertIn("This is a guess", shown)
+        for code in ("", "12:1", "nonsense"):
+            done = run("--ecode=" + code)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"--ecode", done.stderr)
+        self.assertEqual(run("--ecode=4:4:12345678").returncode, 2)
+        self.assertEqual(run("--ecode=12:1:85dffffb", HANG).returncode, 2)
+        self.assertEqual(run("--ecode=12:1:85dffffb", "--hang").returncode, 2)
+
     def test_hang_of_an_input_that_knows_of_none_is_exit_code_1(self):
         done = run("--hang", CORES[0])
         self.assertEqual(done.returncode, 1)

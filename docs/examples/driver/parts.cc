@@ -1,6 +1,6 @@
 // What a driver may need besides the ten steps of docs/driver.md: a cache of pipelines, fills,
-// clears, queries, conditions, stream output and meshes. On Xe2, which has all of them. The
-// argument is that of device.h.
+// clears, queries, conditions, stream output, the values of draws, and meshes. On Xe2, which has
+// all of them. The argument is that of device.h.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -90,6 +90,25 @@ void DrawTwice(CommandBuffer& commands, const Buffer& vertices, const Buffer& si
 }
 // End
 
+// Page: values
+// One pipeline for many objects: each draw's vertices read its number.
+std::unique_ptr<GraphicsPipeline> NumberedPipeline(Context& context, uint32_t kernel) {
+  const VertexShader vertex{.entry = {.offset = kernel, .start_register = 2}, .urb_read_length = 1};
+  const FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
+  const BlendTarget targets[] = {{}};
+  return Must(
+      context.NewGraphicsPipeline({.shaders = {.vertex = &vertex, .fragment = &fragment},
+                                   .vertices = {.ids = {.first_vertex = true, .draw = true}},
+                                   .blend = {.targets = targets}}));
+}
+void DrawObjects(CommandBuffer& commands, const GraphicsPipeline& pipeline, uint32_t objects) {
+  commands.Bind(pipeline);
+  for (uint32_t i = 0; i < objects; ++i) {
+    commands.Draw({.vertices = 36, .first = 36 * i, .number = i});
+  }
+}
+// End
+
 // Page: mesh
 // From Gfx12.5 on. What sizes the URB's entries have is the compiler's decision.
 std::unique_ptr<GraphicsPipeline> MeshPipeline(Context& context, uint32_t kernel) {
@@ -142,6 +161,8 @@ int main(int argc, char** argv) {
   const auto first = PipelineOf(*context, source);
   const auto pipeline = PipelineOf(*context, source);  // a hit
   const auto meshes = MeshPipeline(*context, Must(context->NewKernel(std::vector<uint8_t>(64))));
+  const auto numbered =
+      NumberedPipeline(*context, Must(context->NewKernel(std::vector<uint8_t>(64))));
   const Queries samples = Must(context->NewQueries({.kind = QueryKind::kOcclusion}));
 
   const auto commands = Must(context->NewCommandBuffer({}));
@@ -156,6 +177,7 @@ int main(int argc, char** argv) {
   commands->SetVertexBuffers({});
   DrawIfVisible(*commands, samples.pool, {.vertices = 36}, {.vertices = 3});
   DrawTwice(*commands, vertices, sizes);
+  DrawObjects(*commands, *numbered, 3);
   DrawMeshes(*commands, *meshes);
   const Fence drawn = Must(context->Submit(*commands));
   example::Expect(Must(context->Wait(drawn, absl::Seconds(10))), "all is drawn");

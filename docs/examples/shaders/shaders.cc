@@ -5,6 +5,7 @@
 
 #include "docs/examples/must.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/pipeline/color_operations.h"
 #include "runtime/intel/pipeline/mesh_packets.h"
 #include "runtime/intel/pipeline/payload_packets.h"
 #include "runtime/intel/pipeline/stage_packets.h"
@@ -89,6 +90,20 @@ void Shaders() {
          "register 9 has the first element's w");
 }
 
+void Clears() {
+  // Page: color
+  // All of a level with texels of 4 bytes.
+  const ColorRectangle rectangle = Must(PlanColorOperation({.operation = PixelOperation::kFastClear,
+                                                            .width = 256,
+                                                            .height = 128,
+                                                            .level_width = 256,
+                                                            .level_height = 128},
+                                                           Gfx9::kFacts));
+  // From 0, 0 to 4, 4: each pixel of the draw stands for 64 x 32 pixels.
+  // End
+  Expect(rectangle == ColorRectangle{0, 0, 4, 4}, "the rectangle");
+}
+
 void Meshes() {
   const RenderDevice device = Must(FindRenderDevice("dg2"));
   PipelineState<Gfx125> pipeline;
@@ -116,6 +131,7 @@ void Meshes() {
 
 int main() {
   Shaders();
+  Clears();
   Meshes();
   return 0;
 }

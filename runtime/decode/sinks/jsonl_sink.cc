@@ -10,8 +10,9 @@
 #include "runtime/decode/fields/undescribed.h"
 #include "runtime/decode/fields/value.h"
 #include "runtime/decode/text/chunk_writer.h"
+#include "runtime/decode/text/line_template.h"
 #include "runtime/decode/text/plan.h"
-#include "runtime/decode/text/record_template.h"
+#include "runtime/decode/text/template_cache.h"
 
 namespace packsmith::decode {
 namespace {
@@ -154,8 +155,8 @@ class JsonlSink : public Sink {
       out_.Put(",\"fields\":[");
       if (record.shape == 0) {
         Fields(record);
-      } else if (const RecordTemplate* const text = texts_.Find(record, 0)) {
-        Known(record, *text);
+      } else if (const ShapeTemplate* const known = shapes_.Find(record, 0)) {
+        Fill(known->lines, record);
       } else {
         Learn(record);
       }
@@ -298,16 +299,13 @@ class JsonlSink : public Sink {
   }
 
   // Fields() for a record whose shape has come before.
-  void Known(const Record& record, const RecordTemplate& text) {
-    const absl::string_view pieces = text.text;
-    size_t at = 0;
-    for (const RecordTemplate::Varying& varying : text.varying) {
-      out_.Put(pieces.substr(at, varying.text_end - at));
-      at = varying.text_end;
-      const ShownField& field = varying.field;
+  void Fill(const LineTemplate& lines, const Record& record) {
+    for (size_t i = 0; i < lines.holes.size(); ++i) {
+      out_.Put(lines.Before(i));
+      const ShownField& field = lines.fields[i];
       Value(*field.field, field.width, ReadBits(record.bytes, field.bit, field.width));
     }
-    out_.Put(pieces.substr(at));
+    out_.Put(lines.Before(lines.holes.size()));
   }
 
   // The same, for one that has not, or whose fields have held other values.
@@ -318,26 +316,25 @@ class JsonlSink : public Sink {
                      uint64_t raw, int64_t index) {
                    shown_.push_back({&fields.fields[i], bit, raw, index, width, false});
                  });
-    RecordTemplate& text = texts_.Learn(record, 0, shown_);
-    bool whole = true;
+    ShapeTemplate& made = shapes_.Learn(record, 0, shown_);
+    TemplateBuilder builder(out_, &made.lines);
     for (size_t i = 0; i < shown_.size(); ++i) {
       const ShownField& shown = shown_[i];
-      whole &= out_.Written(
-          [&] {
-            if (i != 0) out_.Put(',');
-            Name(*shown.field, shown.bit, shown.width, shown.index);
-          },
-          text.text);
+      builder.Literal([&] {
+        if (i != 0) out_.Put(',');
+        Name(*shown.field, shown.bit, shown.width, shown.index);
+      });
       const auto write_value = [&] { Value(*shown.field, shown.width, shown.raw); };
-      if (text.varies[i]) {
-        text.varying.push_back({shown, text.text.size()});
-        write_value();
+      if (made.varies[i]) {
+        builder.Hole(LineTemplate::Kind::kField, 0, 0, write_value);
+        made.lines.fields.push_back(shown);
       } else {
-        whole &= out_.Written(write_value, text.text);
+        builder.Literal(write_value);
       }
-      whole &= out_.Written([&] { out_.Put('}'); }, text.text);
+      builder.Literal([&] { out_.Put('}'); });
     }
-    if (!whole || text.text.size() > RecordTemplates::kMostText) texts_.Drop(text);
+    const bool whole = builder.Finish(ShapeTemplates::kMostText, ShapeTemplates::kMostRoom);
+    if (!whole) shapes_.Drop(made);
   }
 
   void Bits(uint64_t bit, uint64_t width) {
@@ -546,7 +543,7 @@ class JsonlSink : public Sink {
   JsonlOptions options_;
   const tables::Tables* tables_ = nullptr;
   std::unique_ptr<Plans> plans_;
-  RecordTemplates texts_;
+  ShapeTemplates shapes_;
   std::vector<ShownField> shown_;  // of the record at hand
 };
 

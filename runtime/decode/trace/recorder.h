@@ -68,7 +68,7 @@ class TraceRecorder : public Observer {
   // Whether the expression does not depend on states; the bits that it uses then identify the
   // trace.
   bool MustBe(uint32_t expression, const Scope& scope, Guard& guard);
-  // All pointers of a guard lead to records of the trace, or nowhere.
+  // All pointers of a guard point to records of the trace, or nowhere.
   bool CheckPointers(size_t guard);
   bool CheckFollowed(const ShapePointer& known, const Followed& from, const Scope& scope,
                      Guard& guard);

@@ -1,6 +1,6 @@
 // What a packet points to, for packets that point to the same: a program, its data, its code.
 // Records are found by their places and recognized by their bits, without repeating the rest of the
-// decoder's work for a record. replay.cc makes traces and uses them.
+// decoder's work for a record. recorder.h makes traces, player.h shows them.
 #ifndef PACKSMITH_RUNTIME_DECODE_TRACE_TRACE_H_
 #define PACKSMITH_RUNTIME_DECODE_TRACE_TRACE_H_
 
@@ -22,7 +22,7 @@ namespace packsmith::decode {
 struct Guard {
   static constexpr uint32_t kBehind = ~uint32_t{0};
 
-  // Bits of earlier packets when a pointer is followed. `memory`: as in Decoder::Actions. `raw`
+  // Bits of earlier packets when a pointer is followed. `memory`: as in Actions. `raw`
   // empty: there was no such packet.
   struct StateRead {
     uint32_t memory;
@@ -95,7 +95,7 @@ struct Trace {
     return absl::MakeSpan(bytes).subspan(guard.first_byte, guard.bytes);
   }
 
-  // What replay always reads, close together: a step for each guard.
+  // What playing always reads, close together: a step for each guard.
   struct Step {
     // Null: the record comes after another one.
     const ShapePointer* from = nullptr;

@@ -20,7 +20,7 @@ namespace packsmith::decode {
 
 class ContextState {
  public:
-  // A point in the journal; 0 outside of all others.
+  // A point in the journal; 0 if there is no other.
   using Checkpoint = size_t;
 
   // Keeps what there is. `memories`: TableActions::memories.

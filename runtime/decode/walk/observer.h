@@ -21,7 +21,7 @@ struct Target {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // A pointer of the record `parent` is going to be followed; the records that it leads to come
+  // A pointer of the record `parent` is going to be followed; the records that it points to come
   // next.
   virtual void OnPointer(const FieldAt& at, const tables::Pointer& pointer, const Scope& scope,
                          const Target& target, uint64_t parent) = 0;

@@ -2,6 +2,7 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_WALK_OVERLAY_H_
 #define PACKSMITH_RUNTIME_DECODE_WALK_OVERLAY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -15,7 +16,15 @@ namespace packsmith::decode {
 // the values from before, or of the last of several calls.
 class Overlay {
  public:
-  static constexpr size_t kMost = 1 << 16;  // dwords
+  // Forgets all, for a submission whose dump has that many dwords. A sixteenth of them can be
+  // stored, but at least 65,536.
+  void Begin(uint64_t dump_dwords) {
+    dwords_.clear();
+    version_ = 0;
+    most_ = std::max(kLeast, dump_dwords / 16);
+  }
+  // Dwords for which there is room.
+  uint64_t most() const { return most_; }
 
   // Stores the whole dwords of `bytes` at a multiple of 4; the rest, and other addresses, are
   // ignored. False: there is no room.
@@ -25,7 +34,7 @@ class Overlay {
       uint32_t value = 0;
       std::memcpy(&value, bytes.data() + i, 4);
       const auto [it, fresh] = dwords_.try_emplace({space, address + i}, Dword{value, by});
-      if (dwords_.size() > kMost) {
+      if (dwords_.size() > most_) {
         dwords_.erase(it);
         return false;
       }
@@ -53,18 +62,15 @@ class Overlay {
   // Changes whenever the stored memory changes.
   uint64_t version() const { return version_; }
 
-  void Clear() {
-    dwords_.clear();
-    version_ = 0;
-  }
-
  private:
+  static constexpr uint64_t kLeast = 1 << 16;
   struct Dword {
     uint32_t value;
     uint64_t by;
   };
   absl::btree_map<std::pair<uint32_t, uint64_t>, Dword> dwords_;
   uint64_t version_ = 0;
+  uint64_t most_ = kLeast;
 };
 
 }  // namespace packsmith::decode

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/decode/fields/addresses.h"
 #include "runtime/decode/walk/bound_settings.h"
 #include "runtime/decode/walk/draw_data.h"
 #include "runtime/decode/walk/follower.h"
@@ -52,9 +53,13 @@ uint32_t FindRegisterOfFirstEngine(const tables::Tables& tables, uint32_t offset
 RecordShower::RecordShower(Walk& walk)
     : walk_(walk), tables_(walk.tables), acting_(walk.tables, Acts) {}
 
-void RecordShower::Show(Shape* shape, const Shown& shown) {
+// Inline where it is called: each packet and structure comes here.
+[[gnu::always_inline]] inline void RecordShower::ShowView(Shape* shape, const Shown& shown,
+                                                          const RecordView& dumped,
+                                                          const RecordView& view,
+                                                          absl::Span<const Stored> stored) {
   const Options& options = walk_.options;
-  const tables::Container& container = tables_.container(shown.container);
+  const tables::Container& container = view.container;
   const Actions& actions = walk_.actions.of[shown.container];
   const bool is_packet = shown.type == RecordType::kPacket;
   const bool is_new_packet = is_packet && !shown.again;
@@ -63,17 +68,6 @@ void RecordShower::Show(Shape* shape, const Shown& shown) {
   } else if (!is_packet) {
     walk_.costs.AddStruct(shown.bytes.size());
   }
-  // Only a packet's own stores: those of the packet that points here are none of a structure's.
-  const absl::Span<const Stored> stored =
-      is_new_packet ? absl::MakeConstSpan(walk_.stored) : absl::Span<const Stored>();
-  PlacedParts found, found_now;
-  if (shape == nullptr) found = walk_.parts.Place(container, shown.bytes);
-  if (!stored.empty()) found_now = walk_.parts.Place(container, shown.now);
-  const ShapeUse use(shape);
-  const RecordView dumped{container, shown.bytes,
-                          shape != nullptr ? absl::MakeConstSpan(shape->parts) : found};
-  const RecordView changed{container, shown.now, found_now};
-  const RecordView& view = stored.empty() ? dumped : changed;
   const bool points = shape != nullptr ? !shape->pointers.empty() : actions.pointers;
   const bool acts = shape != nullptr ? !shape->acting.empty() : actions.sets_or_writes;
 
@@ -116,6 +110,24 @@ void RecordShower::Show(Shape* shape, const Shown& shown) {
   if (is_new_packet && walk_.bound_settings != nullptr) {
     walk_.bound_settings->KeepOrShow(shown, id);
   }
+}
+
+void RecordShower::Show(Shape* shape, const Shown& shown) {
+  const tables::Container& container = tables_.container(shown.container);
+  if (shape != nullptr) {
+    const ShapeUse use(shape);
+    const RecordView view{container, shown.bytes, shape->parts};
+    return ShowView(shape, shown, view, view, {});
+  }
+  // Only a packet's own stores: those of the packet that points here are none of a structure's.
+  const bool has_own = shown.type == RecordType::kPacket && !shown.again;
+  const absl::Span<const Stored> stored =
+      has_own ? absl::MakeConstSpan(walk_.stored) : absl::Span<const Stored>();
+  const PlacedParts parts = walk_.parts.Place(container, shown.bytes);
+  const RecordView dumped{container, shown.bytes, parts};
+  if (stored.empty()) return ShowView(nullptr, shown, dumped, dumped, {});
+  const PlacedParts parts_now = walk_.parts.Place(container, shown.now);
+  ShowView(nullptr, shown, dumped, {container, shown.now, parts_now}, stored);
 }
 
 void RecordShower::ShowRegisters(absl::string_view engine,
@@ -234,9 +246,11 @@ void RecordShower::Store(const RecordView& record, const FieldAt& at, uint64_t i
   }
   if (target.base_known && !walk_.overlay.Store(target.space, target.address,
                                                 bytes.subspan(at.bit / 8, at.width / 8), id)) {
-    walk_.out.ProblemOnce(Limit::kStores, [] {
-      return absl::StrCat("packets of the submission store more than ", Overlay::kMost,
-                          " dwords; jumps to targets that are stored later are not followed");
+    walk_.out.ProblemOnce(Limit::kStores, [&] {
+      return absl::StrCat("up to the packet at ", ShowAddress(walk_.here),
+                          ", packets of the submission store more than ", walk_.overlay.most(),
+                          " dwords, the limit for a dump of this size; jumps to targets that are "
+                          "stored later are not followed");
     });
   }
 }

@@ -56,9 +56,13 @@ class RecordShower {
   void SetBases(const RecordView& record);
 
  private:
+  // Show() for a record whose parts are known. `dumped`: as the dump has it, `view`: after the
+  // stores by earlier packets in `stored`; the same, if there are none.
+  void ShowView(Shape* shape, const Shown& shown, const RecordView& dumped, const RecordView& view,
+                absl::Span<const Stored> stored);
   // Makes the shape of a record that has none, if that is possible.
   void Learn(const Shown& shown, const RecordView& record);
-  // Whether a packet's effects include more than what it points to.
+  // Applies what the record sets, and shows the registers that it writes.
   void SetAndWrite(const RecordView& record, const Shape* shape, uint32_t space, uint64_t address,
                    uint64_t id);
   void Store(const RecordView& record, const FieldAt& at, uint64_t id);

@@ -29,7 +29,7 @@ inline bool IsUnread(const tables::Tables& tables, const tables::Pointer& pointe
 // A field that points somewhere in all records of a shape.
 struct ShapePointer {
   FieldAt at;
-  const tables::Pointer* pointer;  // null: depends on states; see Decoder::PointerOf()
+  const tables::Pointer* pointer;  // null: depends on states; see Pointers::PointerOf()
   size_t number;                   // of the field among the record's pointers, from 0
   // The address is the field's bits, shifted, plus a base, in a space that is the same for all
   // records; plus `high` applied to the bits of another field, if it is not null.
@@ -66,7 +66,7 @@ struct Shape {
     uint64_t least, most;
   };
   std::vector<Limit> limits;
-  // Fields that set or write something, see Decoder::SetsAndWrites.
+  // Fields that set or write something (Acts() in fields.h).
   std::vector<FieldAt> acting;
   absl::string_view name;  // the container's
   // asks_state: later packets must be read ahead. remembered: later packets may ask for the record,
@@ -86,7 +86,8 @@ struct Shape {
   uint32_t without_trace = 0;  // packets without a matching trace, since a trace was made
   uint32_t back_off = 1;       // number of these before the next trace is made
 
-  bool Has(absl::Span<const uint8_t> record) const {
+  // Inline where it is called: each record comes here.
+  [[gnu::always_inline]] bool Has(absl::Span<const uint8_t> record) const {
     if (!same.AreIn(record)) return false;
     for (const Limit& limit : limits) {
       const uint64_t raw = ReadBits(record.subspan(0, bytes), limit.bit, limit.width);

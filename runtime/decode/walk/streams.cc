@@ -35,7 +35,8 @@ uint32_t FirstWord(absl::Span<const uint8_t> bytes) {
   return word;
 }
 
-uint32_t FindPacket(tables::PacketFinder& finder, absl::Span<const uint8_t> bytes) {
+[[gnu::always_inline]] inline uint32_t FindPacket(tables::PacketFinder& finder,
+                                                  absl::Span<const uint8_t> bytes) {
   return finder.Find(FirstWord(bytes), bytes.size());
 }
 
@@ -77,61 +78,9 @@ void Streams::WalkBriefly(const Position& at, Frame& frame) {
   frame.address += done;
 }
 
-void Streams::Show(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
-  const bool keeps = walk_.bound_settings != nullptr && walk_.bound_settings->HasWork(stream);
-  Position at{stream,
-              engines,
-              tables_.stream(stream).align,
-              parent,
-              walk_.FinderOf(stream, engines),
-              !options_.leads && !keeps,
-              {},
-              {},
-              {}};
-  frame.version = walk_.overlay.version();
-  at.frames.push_back(std::move(frame));
-  const Memory::Segment* segment = nullptr;  // where the last packet was
-  while (!at.frames.empty()) {
-    Frame& top = at.frames.back();
-    if (options_.brief) WalkBriefly(at, top);
-    if (walk_.costs.packets >= walk_.costs.most_packets) {
-      walk_.out.ProblemOnce(Limit::kPackets, [&] {
-        return absl::StrCat("stopped at ", ShowAddress(top.address),
-                            ": the submission has more than ", walk_.costs.most_packets,
-                            " packets, the limit for a dump of this size; "
-                            "unpack --max-packets=N allows more");
-      });
-      return;
-    }
-    const uint64_t left = top.left();
-    if (left == 0 && top.ring) {
-      if (top.wrapped_end == 0) return;
-      top.address = top.wrapped_begin;
-      top.end = std::exchange(top.wrapped_end, 0);
-      continue;
-    }
-    if (segment == nullptr || !segment->Contains(top.space, top.address)) {
-      segment = walk_.memory.Find(top.space, top.address);
-    }
-    absl::Span<const uint8_t> window;
-    if (segment != nullptr) {
-      window = walk_.memory.BytesFrom(*segment, top.address, std::min(left, kWindow), at.scratch);
-    }
-    if (window.empty()) {
-      if (!top.past_end && !(top.branching && left == 0)) ReportEnd(top, at.frames.size());
-      Leave(at.frames);
-      continue;
-    }
-    const uint32_t container = FindPacket(at.finder, window);
-    if (container == tables::kNone) {
-      top.address = AddSaturated(top.address, AlignUp(ShowUnknown(at, top), at.align));
-      continue;
-    }
-    if (!ShowPacket(at, container, window)) return;
-  }
-}
-
-bool Streams::ShowPacket(Position& at, uint32_t container, absl::Span<const uint8_t> window) {
+// Inline where it is called: each packet comes here.
+[[gnu::always_inline]] inline bool Streams::ShowPacket(Position& at, uint32_t container,
+                                                       absl::Span<const uint8_t> window) {
   Frame& top = at.frames.back();
   const tables::Container& c = tables_.container(container);
   walk_.here = top.address;
@@ -186,6 +135,60 @@ bool Streams::ShowPacket(Position& at, uint32_t container, absl::Span<const uint
   if (c.flows.count != 0) return Flow(c, shown.now, next, at.frames);
   top.address = next;
   return true;
+}
+
+void Streams::Show(uint32_t stream, uint64_t engines, Frame frame, uint64_t parent) {
+  const bool keeps = walk_.bound_settings != nullptr && walk_.bound_settings->HasWork(stream);
+  Position at{stream,
+              engines,
+              tables_.stream(stream).align,
+              parent,
+              walk_.FinderOf(stream, engines),
+              !options_.leads && !keeps,
+              {},
+              {},
+              {}};
+  frame.version = walk_.overlay.version();
+  at.frames.push_back(std::move(frame));
+  const Memory::Segment* segment = nullptr;  // where the last packet was
+  while (!at.frames.empty()) {
+    Frame& top = at.frames.back();
+    if (options_.brief) WalkBriefly(at, top);
+    if (walk_.costs.packets >= walk_.costs.most_packets) {
+      walk_.out.ProblemOnce(Limit::kPackets, [&] {
+        return absl::StrCat("stopped at ", ShowAddress(top.address),
+                            ": the submission has more than ", walk_.costs.most_packets,
+                            " packets, the limit for a dump of this size; "
+                            "unpack --max-packets=N allows more");
+      });
+      return;
+    }
+    const uint64_t left = top.left();
+    if (left == 0 && top.ring) {
+      if (top.wrapped_end == 0) return;
+      top.address = top.wrapped_begin;
+      top.end = std::exchange(top.wrapped_end, 0);
+      continue;
+    }
+    if (segment == nullptr || !segment->Contains(top.space, top.address)) {
+      segment = walk_.memory.Find(top.space, top.address);
+    }
+    absl::Span<const uint8_t> window;
+    if (segment != nullptr) {
+      window = walk_.memory.BytesFrom(*segment, top.address, std::min(left, kWindow), at.scratch);
+    }
+    if (window.empty()) {
+      if (!top.past_end && !(top.branching && left == 0)) ReportEnd(top, at.frames.size());
+      Leave(at.frames);
+      continue;
+    }
+    const uint32_t container = FindPacket(at.finder, window);
+    if (container == tables::kNone) {
+      top.address = AddSaturated(top.address, AlignUp(ShowUnknown(at, top), at.align));
+      continue;
+    }
+    if (!ShowPacket(at, container, window)) return;
+  }
 }
 
 void Streams::ReportEnd(const Frame& frame, size_t depth) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/decoder.h"
+#include "runtime/decode/fields/addresses.h"
 #include "runtime/decode/fields/fault_finder.h"
 #include "runtime/decode/fields/fields.h"
 #include "runtime/decode/fields/part_finder.h"
@@ -81,7 +82,8 @@ struct Walk {
   bool MayFollow(uint64_t bytes) {
     if (costs.structs >= costs.most_structs) {
       out.ProblemOnce(Limit::kStructs, [&] {
-        return absl::StrCat("stopped following pointers after ", costs.most_structs,
+        return absl::StrCat("stopped following pointers at the packet at ", ShowAddress(here),
+                            ", after ", costs.most_structs,
                             " structures, the limit for a dump of this size; unpack "
                             "--max-structs=N allows more");
       });

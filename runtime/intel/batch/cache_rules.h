@@ -102,7 +102,7 @@ constexpr CacheRules<typename Gen::PipeControl> CacheRulesOf() {
     // What L3 has read is old until constants are invalidated.
     r.from_memory = {&Pipe::constant_cache_invalidation_enable};
   }
-  if constexpr (requires { &Pipe::tile_cache_flush_enable; }) {
+  if constexpr (Gen::kFacts.targets_stay_in_tile_cache) {
     at(D::kRender).to_memory = at(D::kDepth).to_memory = {&Pipe::tile_cache_flush_enable};
   }
   if constexpr (Gen::kFacts.wa_1409600907) {

@@ -2,6 +2,54 @@
 
 #include "absl/strings/str_format.h"
 
+namespace packsmith::intel {
+
+bool HasIntegers(uint32_t format) {
+  switch (format) {
+    case SurfaceFormat::R32G32B32A32_SINT:
+    case SurfaceFormat::R32G32B32A32_UINT:
+    case SurfaceFormat::R32G32B32_SINT:
+    case SurfaceFormat::R32G32B32_UINT:
+    case SurfaceFormat::R16G16B16A16_SINT:
+    case SurfaceFormat::R16G16B16A16_UINT:
+    case SurfaceFormat::R32G32_SINT:
+    case SurfaceFormat::R32G32_UINT:
+    case SurfaceFormat::X32_TYPELESS_G8X24_UINT:
+    case SurfaceFormat::R10G10B10A2_UINT:
+    case SurfaceFormat::R8G8B8A8_SINT:
+    case SurfaceFormat::R8G8B8A8_UINT:
+    case SurfaceFormat::R16G16_SINT:
+    case SurfaceFormat::R16G16_UINT:
+    case SurfaceFormat::R32_SINT:
+    case SurfaceFormat::R32_UINT:
+    case SurfaceFormat::X24_TYPELESS_G8_UINT:
+    case SurfaceFormat::R8G8_SINT:
+    case SurfaceFormat::R8G8_UINT:
+    case SurfaceFormat::R16_SINT:
+    case SurfaceFormat::R16_UINT:
+    case SurfaceFormat::L8A8_UINT:
+    case SurfaceFormat::L8A8_SINT:
+    case SurfaceFormat::R8_SINT:
+    case SurfaceFormat::R8_UINT:
+    case SurfaceFormat::L8_UINT:
+    case SurfaceFormat::L8_SINT:
+    case SurfaceFormat::I8_UINT:
+    case SurfaceFormat::I8_SINT:
+    case SurfaceFormat::R16G16B16_UINT:
+    case SurfaceFormat::R16G16B16_SINT:
+    case SurfaceFormat::R10G10B10A2_SINT:
+    case SurfaceFormat::B10G10R10A2_UINT:
+    case SurfaceFormat::B10G10R10A2_SINT:
+    case SurfaceFormat::R8G8B8_UINT:
+    case SurfaceFormat::R8G8B8_SINT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace packsmith::intel
+
 namespace packsmith::intel::surface_errors {
 namespace {
 

@@ -36,6 +36,9 @@ inline constexpr uint32_t kScratchUnit = 64, kMostScratch = 256 * 1024;
 // The maximum sum of the first layer and the number of layers.
 inline constexpr uint32_t kMostLayers = 2048;
 
+// Whether a format's texels have integers: UINT or SINT.
+bool HasIntegers(uint32_t format);
+
 template <class Gen>
 using SurfaceState = typename Gen::Packets::RENDER_SURFACE_STATE;
 
@@ -473,6 +476,11 @@ absl::Status DescribeSurface(const ImageSurface& surface, SurfaceState<Gen>& sta
   state.cube_face_enable_positive_z = state.cube_face_enable_negative_z = true;
   if constexpr (requires { state.depth_stencil_resource; }) {
     state.depth_stencil_resource = surface.depth_stencil;
+  }
+  // PRM of Ice Lake and Tiger Lake, RENDER_SURFACE_STATE: set; with integers, drawing to them was
+  // found to be wrong (Mesa's isl).
+  if constexpr (requires { state.enable_unorm_path_in_color_pipe; }) {
+    state.enable_unorm_path_in_color_pipe = !HasIntegers(surface.format);
   }
   SetSwizzle<Gen>(surface.swizzle, state);
   SetMemory<Gen>(surface.memory, how, state);

@@ -100,6 +100,24 @@ struct ComputeFields : DescriptorFields<Gen> {
       {24, Descriptor::NUMBER_OF_BARRIERS_B24}, {32, Descriptor::NUMBER_OF_BARRIERS_B32}};
   static constexpr uint32_t BarrierCode(uint32_t barriers) { return CodeOf(kBarriers, barriers); }
 
+  // Threads of all kernels have as many registers as STATE_COMPUTE_MODE says: 128 or 256. Otherwise
+  // (GenerationFacts::has_register_blocks) descriptors say it.
+  static constexpr bool kRegisterMode =
+      !Gen::kFacts.has_register_blocks && requires(typename G::STATE_COMPUTE_MODE mode) {
+    mode.large_grf_mode;
+  };
+  static constexpr uint32_t RegisterCode(uint32_t registers) requires(
+      Gen::kFacts.has_register_blocks) {
+    constexpr CodedSize kRegisters[] = {{32, Descriptor::REGISTERS_PER_THREAD_REGISTERS_32},
+                                        {64, Descriptor::REGISTERS_PER_THREAD_REGISTERS_64},
+                                        {96, Descriptor::REGISTERS_PER_THREAD_REGISTERS_96},
+                                        {128, Descriptor::REGISTERS_PER_THREAD_REGISTERS_128},
+                                        {160, Descriptor::REGISTERS_PER_THREAD_REGISTERS_160},
+                                        {192, Descriptor::REGISTERS_PER_THREAD_REGISTERS_192},
+                                        {256, Descriptor::REGISTERS_PER_THREAD_REGISTERS_256}};
+    return CodeOf(kRegisters, registers);
+  }
+
   // Asks for as much local memory as the groups need that run side by side. On Gfx12.5 0 is all
   // that there is, and later nothing (compute-runtime, PREFERRED_SLM_ALLOCATION_SIZE).
   static constexpr void PreferShared(Descriptor& d, uint32_t bytes, uint32_t groups) {
@@ -130,6 +148,8 @@ struct ComputeFields : DescriptorFields<Gen> {
     limits.local_size = 1u << MemberBitsIn<Body>("local_x_maximum").width;
     limits.barriers = std::end(kBarriers)[-1].size;
     limits.inline_bytes = sizeof(Body::inline_data);
+    limits.register_blocks = Gen::kFacts.has_register_blocks;
+    if (kRegisterMode || limits.register_blocks) limits.most_registers = 256;
     limits.hardware_local_ids = true;
     limits.number_in_header = true;
     return limits;
@@ -141,6 +161,7 @@ template <class Gen>
 requires requires { typename Gen::Packets::GPGPU_WALKER; }
 struct ComputeFields<Gen> : DescriptorFields<Gen> {
   static constexpr bool kMedia = true;
+  static constexpr bool kRegisterMode = false;
   using G = typename Gen::Packets;
   using Front = typename G::MEDIA_VFE_STATE;
   using Walker = typename G::GPGPU_WALKER;

@@ -54,6 +54,9 @@ struct ComputeKernel {
   std::array<uint32_t, 3> local_size = {};  // 0, 0, 0: the caller sets it before it dispatches
   uint32_t shared_bytes = 0;                // shared local memory of a group
   uint32_t barriers = 0;                    // up to Gfx12 at most 1; later at most 32
+  // Registers that a thread uses; 0: 128. Gfx12.5 and Xe2 give threads 128 or 256, Xe3 blocks of 32
+  // up to 256; earlier ones 128. Threads with more take the place of others: groups have fewer.
+  uint32_t registers = 0;
   // Constants that all threads of a dispatch share; at most kMostConstantBytes.
   uint32_t constant_bytes = 0;
   // From Gfx12.5 on: the first bytes of these, at most 32, are in the walker and reach the

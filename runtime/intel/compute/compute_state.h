@@ -15,8 +15,11 @@
 // Up to Gfx12 a dispatch needs MEDIA_VFE_STATE, MEDIA_CURBE_LOAD, MEDIA_INTERFACE_DESCRIPTOR_LOAD,
 // GPGPU_WALKER and MEDIA_STATE_FLUSH; from Gfx12.5 on CFE_STATE and COMPUTE_WALKER. The context
 // must have the GPGPU pipeline selected (pipeline_select.h) and its base addresses set; on Gfx12.5
-// and later, STATE_COMPUTE_MODE if its defaults are not wanted. Caches are the caller's
-// (cache_rules.h).
+// and later, STATE_COMPUTE_MODE if its defaults are not wanted, and on Xe3 EnableRegisterBlocks().
+// Caches are the caller's (cache_rules.h).
+//
+// On Gfx12.5 and Xe2 a kernel of more than 128 registers needs another mode of the context, which
+// is emitted when it changes: RestoreMode() precedes what others dispatch, and the context's end.
 //
 // The constants and descriptors that dispatches refer to are in the stream's memory: when it is
 // rewound, call Forget().
@@ -41,6 +44,7 @@
 #include "runtime/intel/compute/compute_core.h"
 #include "runtime/intel/compute/compute_fields.h"
 #include "runtime/intel/compute/compute_kernel.h"
+#include "runtime/intel/compute/compute_mode.h"
 #include "runtime/intel/device/render_devices.h"
 
 namespace packsmith::intel {
@@ -83,6 +87,19 @@ class ComputeState : public ComputeCore {
     return Walk(batch, {0, 0, 0}, &arguments, options);
   }
 
+  // If kernels of more than 128 registers have changed the context's mode: changes it back. False
+  // if there is no room.
+  bool RestoreMode(Batch<Gen>& batch) {
+    if constexpr (ComputeFields<Gen>::kRegisterMode) {
+      if (!large_registers_) return true;
+      typename Batch<Gen>::Group group(batch, ComputeModeDwords<Gen>());
+      EmitRegisterMode(group, false);
+      if (!group.ok()) return false;
+      large_registers_ = mode_lost_ = false;
+    }
+    return true;
+  }
+
   // Other code has emitted this packet: what it invalidates is emitted again.
   template <class P>
   void Emitted() {
@@ -94,6 +111,7 @@ class ComputeState : public ComputeCore {
     front_known_ = false;
     ForgetConstants();
     descriptor_known_ = false;
+    mode_lost_ |= large_registers_;
   }
   // The context continues in another batch, which must list the buffers that the GPU still refers
   // to.
@@ -138,6 +156,14 @@ class ComputeState : public ComputeCore {
     batch.Use(scratch_.surface_buffer, gpu::kReads);
   }
 
+  template <class Group>
+  static void EmitRegisterMode(Group& group, bool large) {
+    typename Packets::STATE_COMPUTE_MODE mode;
+    mode.large_grf_mode = large;
+    mode.large_grf_mode_mask = true;
+    EmitComputeMode<Gen>(group, mode);
+  }
+
   Front MakeFront(uint32_t constant_registers) const;
   Descriptor Describe() const;
   Walker MakeWalker(const GroupCount& groups, bool indirect, const Constants& constants,
@@ -156,6 +182,8 @@ class ComputeState : public ComputeCore {
   bool descriptor_known_ = false;
   uint32_t descriptor_[Descriptor::length] = {};
   gpu::State descriptor_state_;
+  // Gfx12.5 and Xe2: the context's mode; it may be another one since Forget().
+  bool large_registers_ = false, mode_lost_ = false;
 };
 
 // -- How it is done -------------------------------------------------------------------------------
@@ -230,7 +258,11 @@ typename ComputeState<Gen>::Descriptor ComputeState<Gen>::Describe() const {
     d.barrier_enable = kernel_.barriers != 0;
   } else {
     d.number_of_barriers = Fields::BarrierCode(kernel_.barriers);
-    Fields::PreferShared(d, kernel_.shared_bytes, limits().threads / shape().threads);
+    Fields::PreferShared(d, kernel_.shared_bytes,
+                         ThreadsWith(shape().registers, limits()) / shape().threads);
+    if constexpr (Gen::kFacts.has_register_blocks) {
+      d.registers_per_thread = Fields::RegisterCode(shape().registers);
+    }
   }
   if constexpr (Gen::kFacts.bars_thread_preemption) d.thread_preemption_disable = true;
   return d;
@@ -339,10 +371,23 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
       return kLoads * Gen::LoadRegister::length + Walker::length;
     }
   }();
-  constexpr size_t kMostDwords =
-      Gen::PipeControl::length + Front::length + kWalkDwords + ComputeFields<Gen>::kMediaDwords;
+  constexpr bool kRegisterMode = ComputeFields<Gen>::kRegisterMode;
+  constexpr size_t kModeDwords = [] {
+    if constexpr (kRegisterMode) {
+      return ComputeModeDwords<Gen>();
+    } else {
+      return size_t{0};
+    }
+  }();
+  constexpr size_t kMostDwords = Gen::PipeControl::length + Front::length + kWalkDwords +
+                                 ComputeFields<Gen>::kMediaDwords + kModeDwords;
+  const bool large = shape().registers > 128;
+  const bool new_mode = kRegisterMode && (large != large_registers_ || mode_lost_);
   {
     typename Batch<Gen>::Group group(batch, kMostDwords);
+    if constexpr (kRegisterMode) {
+      if (new_mode) EmitRegisterMode(group, large);
+    }
     if (new_front) {
       if constexpr (kMedia) {
         // PRM, MEDIA_VFE_STATE: a stalling PIPE_CONTROL must precede it.
@@ -391,6 +436,10 @@ bool ComputeState<Gen>::Walk(Batch<Gen>& batch, const GroupCount& groups, const 
     std::memcpy(front_, packed_front, sizeof(front_));
     front_registers_ = registers;
     front_known_ = true;
+  }
+  if (new_mode) {
+    large_registers_ = large;
+    mode_lost_ = false;
   }
   Keep(constants);
   front_changed_ = descriptor_changed_ = false;

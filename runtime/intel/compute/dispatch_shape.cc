@@ -14,6 +14,8 @@ namespace packsmith::intel {
 namespace {
 
 constexpr uint32_t kMostHardwareInvocations = 1024;
+constexpr uint32_t kUsualRegisters = 128;
+constexpr uint32_t kRegisterBlock = 32;
 
 uint32_t DivideUp(uint64_t a, uint32_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
 
@@ -35,6 +37,10 @@ absl::Status CheckKernel(const ComputeKernel& kernel, const ComputeLimits& limit
   }
   if (kernel.barriers > limits.barriers) {
     return refuse("has ", kernel.barriers, " barriers; a group has at most ", limits.barriers);
+  }
+  if (kernel.registers > limits.most_registers) {
+    return refuse("uses ", kernel.registers, " registers; a thread has at most ",
+                  limits.most_registers, ": compile it for these");
   }
   if (kernel.constant_bytes > kMostConstantBytes) {
     return refuse("has ", kernel.constant_bytes, " bytes of constants; at most ",
@@ -134,10 +140,26 @@ uint32_t IdRegisters(uint32_t width, const ComputeLimits& limits) {
 
 }  // namespace
 
+uint32_t RegistersOf(const ComputeKernel& kernel, const ComputeLimits& limits) {
+  const uint32_t used = kernel.registers == 0 ? kUsualRegisters : kernel.registers;
+  if (!limits.register_blocks) return used <= kUsualRegisters ? kUsualRegisters : 256;
+  // There is no size between 192 and 256.
+  const uint32_t blocks = DivideUp(used, kRegisterBlock) * kRegisterBlock;
+  return blocks <= 192 ? blocks : 256;
+}
+
+// Fewer registers than usual make room for threads of other groups, but not for larger groups.
+uint32_t ThreadsWith(uint32_t registers, const ComputeLimits& limits) {
+  return limits.threads * kUsualRegisters / std::max(registers, kUsualRegisters);
+}
+
 absl::StatusOr<DispatchShape> PlanDispatch(const ComputeKernel& kernel,
                                            const std::array<uint32_t, 3>& local_size,
-                                           const ComputeLimits& limits) {
-  if (absl::Status status = CheckKernel(kernel, limits); !status.ok()) return status;
+                                           const ComputeLimits& of_device) {
+  if (absl::Status status = CheckKernel(kernel, of_device); !status.ok()) return status;
+  const uint32_t registers = RegistersOf(kernel, of_device);
+  ComputeLimits limits = of_device;
+  limits.threads = ThreadsWith(registers, of_device);
   // No more invocations in a dimension than a group may have; so their product fits 64 bits.
   const uint32_t most =
       std::min(limits.threads * 32, limits.local_size == 0 ? ~0u : limits.local_size);
@@ -152,7 +174,7 @@ absl::StatusOr<DispatchShape> PlanDispatch(const ComputeKernel& kernel,
   }
   const absl::StatusOr<unsigned> entry = ChooseEntry(kernel, invocations, limits);
   if (!entry.ok()) return entry.status();
-  DispatchShape shape{.entry = *entry, .local = local_size};
+  DispatchShape shape{.entry = *entry, .local = local_size, .registers = registers};
   const uint32_t width = shape.width();
   shape.threads = DivideUp(invocations, width);
   const auto rest = static_cast<uint32_t>(invocations % width);

@@ -22,13 +22,15 @@ namespace packsmith::intel {
 // Of a device and its generation.
 struct ComputeLimits {
   const char* generation = "";
-  unsigned first_width = 0;      // of KernelEntry that the hardware has: 0, or 1 for SIMD16
-  uint32_t threads = 0;          // of a group, at most
-  uint32_t local_size = 0;       // of each dimension, at most; 0: whatever the threads allow
-  uint32_t shared_bytes = 0;     // of a group, at most
-  uint32_t barriers = 0;         // of a group, at most
-  uint32_t register_bytes = 32;  // of a thread's register
-  uint32_t inline_bytes = 0;     // of the walker, at most; 0: it has none
+  unsigned first_width = 0;       // of KernelEntry that the hardware has: 0, or 1 for SIMD16
+  uint32_t threads = 0;           // of a group, at most
+  uint32_t local_size = 0;        // of each dimension, at most; 0: whatever the threads allow
+  uint32_t shared_bytes = 0;      // of a group, at most
+  uint32_t barriers = 0;          // of a group, at most
+  uint32_t register_bytes = 32;   // of a thread's register
+  uint32_t inline_bytes = 0;      // of the walker, at most; 0: it has none
+  uint32_t most_registers = 128;  // of a thread
+  bool register_blocks = false;   // threads have any number of 32 registers; else 128 or all
   bool hardware_local_ids = false;
   bool number_in_header = false;  // of a thread: ThreadData takes no constants
 };
@@ -36,6 +38,11 @@ struct ComputeLimits {
 // The order in which hardware counts local ids: the dimension that changes first, then the others.
 // As Walk Order of COMPUTE_WALKER.
 enum class WalkOrder : uint8_t { kXyz, kXzy, kYxz, kYzx, kZxy, kZyx };
+
+// The registers that a thread of the kernel is given: 128 or, with register_blocks, fewer; or more.
+uint32_t RegistersOf(const ComputeKernel& kernel, const ComputeLimits& limits);
+// The threads of a group, at most, if each has this many registers.
+uint32_t ThreadsWith(uint32_t registers, const ComputeLimits& limits);
 
 struct DispatchShape {
   unsigned entry = 0;  // index of the KernelEntry
@@ -45,6 +52,7 @@ struct DispatchShape {
   WalkOrder order = WalkOrder::kXyz;
   uint32_t constant_registers = 0;  // that all threads share, without those of the walker
   uint32_t thread_registers = 0;    // of each thread's constants
+  uint32_t registers = 128;         // that a thread is given
 
   uint32_t width() const { return 8u << entry; }
 };

@@ -328,6 +328,7 @@ ComputeKernel LoadedKernel(const KernelBinary& binary, uint32_t offset, uint32_t
            .offset = offset + binary.entry,
            .buffer = buffer,
            .scratch = binary.scratch};
+  kernel.registers = binary.registers;
   return kernel;
 }
 

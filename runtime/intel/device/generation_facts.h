@@ -7,7 +7,7 @@
 // one before it: a workaround applies to the generations that have it in their column.
 //
 // The existence of packets and fields is not here, because the XML has it: code tests for the
-// member (`requires { pipe.tile_cache_flush_enable; }`). Differences between devices of one
+// member (`requires { pipe.dc_flush_enable; }`). Differences between devices of one
 // generation are in runtime/intel/device/render_devices.h.
 //
 // Each fact has its source: PRM is the Programmer's Reference Manual, BSpec its successor, cited by
@@ -42,6 +42,10 @@ enum class L3Division : uint8_t { kNone, kGfx8, kGfx9, kGfx11, kGfx12 };
 // How software spreads pixels over pixel pipes of which some subslices are fused off: see
 // slice_hashing.h. kNone: hardware does.
 enum class PixelHashing : uint8_t { kNone, kTwoPipes, kThreePipes, kAnyPipes };
+
+// What a pixel of a draw stands for that clears colours fast or resolves them: color_operations.h.
+// kNone: it is not known, or the generation cannot.
+enum class ColorScaling : uint8_t { kNone, kGfx8, kGfx9, kGfx12, kGfx125 };
 
 // Which kernels of a pixel shader may be enabled together (PRM, 3DSTATE_PS, "8, 16 and 32 Pixel
 // Dispatch Enable").
@@ -105,6 +109,9 @@ struct GenerationFacts {
   bool compute_bars_vertices = false;
   // A flush of the depth cache must include a depth stall.
   bool wa_1409600907 = false;
+  // Targets that were flushed reach memory only by a flush of the tile cache (found by Mesa; Gfx11
+  // has such a flush, and its drivers do without it).
+  bool targets_stay_in_tile_cache = false;
 
   // -- PIPELINE_SELECT (PRM, PIPELINE_SELECT) ----------------------------------------------------
 
@@ -268,6 +275,8 @@ struct GenerationFacts {
   // parallelograms: the rectangles of hardware differ from those that APIs require (Mesa's anv, for
   // generations before Gfx11).
   bool wide_lines_are_parallelograms = false;
+  // PRMs, "MCS and CCS Buffers for Render Targets"; Mesa's blorp.
+  ColorScaling color_scaling = ColorScaling::kNone;
 
   // -- The third-level cache and the URB (PRM, volume "L3 Cache and URB", and 3DSTATE_URB_VS) ----
 
@@ -340,6 +349,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .pixel_threads_reserved = 1,
         .pixel = {.has_simd8 = true, .one_width_per_sample = true},
         .wide_lines_are_parallelograms = true,
+        .color_scaling = ColorScaling::kGfx8,
         .l3 = L3Division::kGfx8,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -374,6 +384,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .one_width_per_sample = true,
                   .simd32_not_of_16_samples = true},
         .wide_lines_are_parallelograms = true,
+        .color_scaling = ColorScaling::kGfx9,
         .l3 = L3Division::kGfx9,
         .l3_changes_between_draws = true,
         .local_memory_in_l3 = true,
@@ -413,6 +424,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .one_width_per_sample = true,
                   .simd32_not_of_16_samples = true},
         .pixel_coefficients = true,
+        .color_scaling = ColorScaling::kGfx9,
         .l3 = L3Division::kGfx11,
         .least_urb_start = 4,
         .block_dereference_domain = 324,
@@ -423,6 +435,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_14014966230 = true,
         .gpgpu_bars_3d_caches = true,
         .wa_1409600907 = true,
+        .targets_stay_in_tile_cache = true,
         .selects_pipeline = true,
         .wa_1607854226 = true,
         .gpgpu_flushes_targets = true,
@@ -460,6 +473,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .most_polygons = 2,
                   .most_polygon_lanes = 16},
         .pixel_coefficients = true,
+        .color_scaling = ColorScaling::kGfx12,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_16014912113 = true,
@@ -469,6 +483,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
     {
         .version_x10 = 125,
         .gpgpu_bars_3d_caches = true,
+        .targets_stay_in_tile_cache = true,
         .selects_pipeline = true,
         .wa_16013000631 = true,
         .wa_14014427904 = true,
@@ -508,6 +523,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
                   .most_polygon_lanes = 16},
         .pixel_coefficients = true,
         .wa_14015055625 = true,
+        .color_scaling = ColorScaling::kGfx125,
         .l3 = L3Division::kGfx12,
         .least_urb_start = 4,
         .wa_14015814527 = true,

@@ -31,6 +31,7 @@
 #include "runtime/intel/batch/secondaries.h"
 #include "runtime/intel/binding/binder.h"
 #include "runtime/intel/binding/surface_states.h"
+#include "runtime/intel/compute/compute_mode.h"
 #include "runtime/intel/compute/compute_state.h"
 #include "runtime/intel/driver/blits.h"
 #include "runtime/intel/driver/command_buffer.h"
@@ -298,6 +299,7 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   const bool render = options().engine == Engine::kRender;
   if (!EmitSelect(render ? Pipeline::k3D : Pipeline::kGpgpu)) return status();
   // Secondaries have their caller's.
+  if (!options().secondary && !EnableRegisterBlocks(batch_)) return status();
   if (render && !options().secondary && !L3Partitions(context().device()).empty()) {
     const absl::StatusOr<L3Partition> l3 =
         ChooseL3(context().device(), {.slm = 1, .urb = 1, .all = 1});
@@ -352,6 +354,7 @@ absl::Status CommandBufferOf<Gen>::End() {
       Select(Pipeline::k3D);
       Check(draws_->Leave());
     }
+    compute_->RestoreMode(batch_);
     EmitTracked(kFullBarrier);
     if (indirect_) indirect_->End();
     for (const gpu::BufferHandle buffer : context().kernel_buffers()) {
@@ -401,7 +404,10 @@ bool CommandBufferOf<Gen>::EmitSelect(Pipeline to) {
 
 template <class Gen>
 bool CommandBufferOf<Gen>::Select(Pipeline to) {
-  return to == pipeline_ || EmitSelect(to);
+  if (to == pipeline_) return true;
+  // Threads of draws have the usual registers.
+  if (to == Pipeline::k3D && !compute_->RestoreMode(batch_)) return false;
+  return EmitSelect(to);
 }
 
 template <class Gen>
@@ -571,6 +577,7 @@ bool CommandBufferOf<Gen>::Execute(CommandBuffer& secondary) {
               "EndStreamOutput() must precede"));
   }
   if (draws_ && !Check(draws_->Leave())) return false;
+  if (compute_ && !compute_->RestoreMode(batch_)) return false;
   if (!Barrier()) return false;
   if (!EmitSecondary<Gen>(batch_, {other.batch_, other.return_slot_}, kRules).ok()) return false;
   NoteSecondary(secondary);

@@ -81,9 +81,9 @@ struct SavedKernelPointer {
   uint32_t code = kNothing;
   uint32_t offset = 0;
 };
-// What the bytes are: "pip2", whose number grows when they change, and of which generation.
+// What the bytes are: "pipe", and of which generation.
 template <class Gen>
-constexpr uint64_t kPipelineTag = uint64_t{0x70697032} << 32 | Gen::kVersion;
+constexpr uint64_t kPipelineTag = uint64_t{0x70697065} << 32 | Gen::kVersion;
 // What a pipeline draws, a bit each.
 inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, kSavedFirst = 8;
 

@@ -406,6 +406,39 @@ TYPED_TEST(SurfaceStatesTest, MistakesSayWhatIsWrong) {
   EXPECT_THAT(with([](auto& i) { i.mocs = 0; }), HasSubstr("mocs"));
 }
 
+// Those that the description calls UINT and SINT.
+TEST(SurfaceFormatTest, IntegersAreThoseOfTheirNames) {
+  const auto tables = FindGeneration("gfx9");
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  const uint32_t surface = tables->FindContainer("RENDER_SURFACE_STATE");
+  ASSERT_NE(surface, tables::kNone);
+  unsigned integers = 0;
+  for (const tables::Leaf& leaf : tables->leaves(tables->containers()[surface].leaves)) {
+    if (tables->string(leaf.name) != "Surface Format") continue;
+    for (uint32_t format = 0; format < 512; ++format) {
+      const std::string name(tables->ValueName(leaf, format));
+      const bool named =
+          name.find("_UINT") != std::string::npos || name.find("_SINT") != std::string::npos;
+      EXPECT_EQ(HasIntegers(format), named) << name;
+      integers += named;
+    }
+  }
+  EXPECT_GT(integers, 30u);
+}
+
+TYPED_TEST(SurfaceStatesTest, TheUnormPathIsForAllButIntegers) {
+  if constexpr (requires(typename TestFixture::State state) {
+                  state.enable_unorm_path_in_color_pipe;
+                }) {
+    ImageSurface image = this->Image();
+    EXPECT_TRUE(this->Written(image).enable_unorm_path_in_color_pipe);
+    image.format = SurfaceFormat::R8G8B8A8_UINT;
+    EXPECT_FALSE(this->Written(image).enable_unorm_path_in_color_pipe);
+  } else {
+    EXPECT_TRUE(TypeParam::kVersion < 110 || TypeParam::kVersion >= 125);
+  }
+}
+
 TEST(SurfaceFormatTest, CodesAreTheSameInEveryGeneration) {
 #define PACKSMITH_NAME(Type, names) #names,
   for (const char* const generation : {PACKSMITH_EACH_GENERATION(PACKSMITH_NAME)}) {

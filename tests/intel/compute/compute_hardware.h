@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,7 @@ struct SeenThread {
 struct SeenDispatch {
   uint32_t simd = 0;  // code of the field
   uint64_t kernel = 0;
+  uint32_t registers = 128;  // of a thread
   std::vector<SeenThread> threads;
 };
 
@@ -97,6 +99,7 @@ class ComputeHardware : public sim::Observer {
  protected:
   void OnCommand(const sim::Command& command) override {
     names.emplace_back(tables_.string(command.container->name));
+    if constexpr (!kMedia) OnMode(command);
     if constexpr (kMedia) {
       OnMedia(command);
     } else if (G::CFE_STATE::matches(First(command))) {
@@ -120,6 +123,30 @@ class ComputeHardware : public sim::Observer {
   }
 
  private:
+  // How many registers threads have, which must not change while some run.
+  void OnMode(const sim::Command& command) requires(!kMedia) {
+    const bool idle = std::exchange(idle_, false);
+    if (Gen::PipeControl::matches(First(command))) {
+      const auto pipe = Unpack<typename Gen::PipeControl>(command);
+      idle_ = pipe.command_streamer_stall_enable && pipe.hdc_pipeline_flush_enable;
+    } else if (G::STATE_COMPUTE_MODE::matches(First(command))) {
+      if (!idle) Wrong("STATE_COMPUTE_MODE without a flush");
+      const auto mode = Unpack<typename G::STATE_COMPUTE_MODE>(command);
+      if (mode.large_grf_mode_mask) large_ = mode.large_grf_mode;
+      if constexpr (requires { mode.enable_variable_register_size_allocation; }) {
+        if (mode.enable_variable_register_size_allocation_mask != 0) {
+          blocks_ = mode.enable_variable_register_size_allocation;
+        }
+      }
+    }
+  }
+  uint32_t RegistersOf(const Descriptor& descriptor) const {
+    if constexpr (requires { descriptor.registers_per_thread; }) {
+      const uint32_t blocks = static_cast<uint32_t>(descriptor.registers_per_thread) + 1;
+      return blocks_ ? blocks * 32 : 128;
+    }
+    return large_ ? 256 : 128;
+  }
   void OnMedia(const sim::Command& command) requires kMedia {
     const uint32_t first = First(command);
     const bool stalled = std::exchange(stalled_, false);
@@ -202,7 +229,10 @@ class ComputeHardware : public sim::Observer {
   template <class Sizes, class Give>
   void Dispatch(const Sizes& sizes, uint32_t width, uint32_t simd, const Descriptor& descriptor,
                 uint32_t mask, const Give& give) {
-    SeenDispatch seen{.simd = simd, .kernel = descriptor.kernel_start_pointer, .threads = {}};
+    SeenDispatch seen{.simd = simd,
+                      .kernel = descriptor.kernel_start_pointer,
+                      .registers = RegistersOf(descriptor),
+                      .threads = {}};
     const uint32_t threads = descriptor.number_of_threads_in_gpgpu_thread_group;
     if (threads == 0 || threads > threads_) Wrong("threads of a group");
     const uint32_t full = width == 32 ? ~0u : (1u << width) - 1;
@@ -246,6 +276,7 @@ class ComputeHardware : public sim::Observer {
   const tables::Tables tables_;
   const sim::Streamer* streamer_ = nullptr;
   std::string problems_;
+  bool idle_ = false, large_ = false, blocks_ = false;
   bool front_ = false, stalled_ = false, flushed_ = true, descriptor_known_ = false;
   uint32_t room_ = 0, threads_ = 0;
   std::vector<uint8_t> curbe_;

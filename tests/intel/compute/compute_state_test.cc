@@ -391,6 +391,61 @@ TYPED_TEST(ComputeStateTest, TheWidthIsTheWidestThatNeedsNoScratchAndIsNotWiderT
   }
 }
 
+TYPED_TEST(ComputeStateTest, ThreadsHaveTheRegistersThatTheirKernelUses) {
+  ComputeKernel kernel = this->Kernel({8, 8, 1});
+  kernel.registers = 256;
+  const ComputeLimits& limits = this->compute_.limits();
+  if (limits.most_registers == 128) {
+    EXPECT_FALSE(this->compute_.Bind(kernel));
+    EXPECT_THAT(this->compute_.TakeStatus().message(),
+                HasSubstr("uses 256 registers; a thread has at most 128"));
+    return;
+  }
+  ASSERT_TRUE(EnableRegisterBlocks(this->batch_));
+  std::vector<uint32_t> expected;
+  for (const uint32_t registers : {0u, 256u, 200u, 160u, 96u, 20u, 128u, 256u}) {
+    kernel.registers = registers;
+    ASSERT_TRUE(this->compute_.Bind(kernel)) << this->compute_.status();
+    ASSERT_TRUE(this->compute_.Dispatch(this->batch_, {1, 1, 1})) << this->compute_.status();
+    const uint32_t blocks = (registers + 31) / 32 * 32;
+    expected.push_back(registers == 0           ? 128
+                       : limits.register_blocks ? (blocks > 192 ? 256 : blocks)
+                       : registers > 128        ? 256
+                                                : 128);
+  }
+  ASSERT_TRUE(this->compute_.RestoreMode(this->batch_));
+  ASSERT_TRUE(this->compute_.RestoreMode(this->batch_));
+  ASSERT_EQ(this->Run(), "");
+  std::vector<uint32_t> seen;
+  for (const SeenDispatch& dispatch : this->hardware_.dispatches) {
+    seen.push_back(dispatch.registers);
+  }
+  EXPECT_EQ(seen, expected);
+  // On, off, on, off; or once for all.
+  const auto& names = this->hardware_.names;
+  EXPECT_EQ(std::count(names.begin(), names.end(), "STATE_COMPUTE_MODE"),
+            limits.register_blocks ? 1 : 4);
+  // Half as many threads are in a group.
+  kernel.local_size = {32, limits.threads / 2, 1};
+  ASSERT_TRUE(this->compute_.Bind(kernel)) << this->compute_.status();
+  kernel.local_size[1] += 1;
+  EXPECT_FALSE(this->compute_.Bind(kernel));
+  EXPECT_THAT(this->compute_.TakeStatus().message(),
+              HasSubstr(absl::StrCat("a group has at most ", limits.threads / 2)));
+  // Where the mode may be another one, it is emitted.
+  ASSERT_TRUE(this->compute_.Bind(kernel = this->Kernel({8, 8, 1})));
+  kernel.registers = 256;
+  this->Next();
+  ASSERT_TRUE(this->compute_.Bind(kernel));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(this->compute_.Dispatch(this->batch_, {1, 1, 1}));
+    this->compute_.Forget();
+  }
+  ASSERT_EQ(this->Run(), "");
+  EXPECT_EQ(std::count(names.begin(), names.end(), "STATE_COMPUTE_MODE"),
+            limits.register_blocks ? 0 : 2);
+}
+
 TYPED_TEST(ComputeStateTest, ALocalSizeMayBeSetLater) {
   ComputeKernel kernel = this->Kernel({0, 0, 0});
   kernel.local_ids = LocalIds::kInMemory;

@@ -1,8 +1,11 @@
 #include "tests/intel/driver/machine.h"
 
 #include <cstring>
+#include <set>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/generations/generations.h"
 #include "runtime/intel/driver/generation_driver.h"
@@ -40,13 +43,16 @@ class HostMemory : public sim::MemoryAccess {
 
 class Watcher : public sim::Observer {
  public:
-  Watcher(const tables::Tables& tables, Machine& machine) : tables_(tables), machine_(machine) {}
+  Watcher(const tables::Tables& tables, Machine& machine, unsigned version)
+      : tables_(tables), machine_(machine), selects_nothing_(version >= 200) {}
 
   void OnCommand(const sim::Command& command) override {
     machine_.packets.emplace_back(tables_.string(command.container->name));
     std::vector<uint32_t> dwords(command.bytes.size() / 4);
     std::memcpy(dwords.data(), command.bytes.data(), dwords.size() * 4);
     machine_.dwords.push_back(std::move(dwords));
+    machine_.addresses.push_back(command.address);
+    executed_.insert(tables_.IndexOf(*command.container));
   }
   void OnSkipped(const sim::Command& command) override {
     machine_.skipped.emplace_back(tables_.string(command.container->name));
@@ -65,6 +71,7 @@ class Watcher : public sim::Observer {
       executed.states.emplace_back(tables_.string(state.container->name), std::move(dwords));
     }
     machine_.works.push_back(std::move(executed));
+    Require(tables_.IndexOf(*work.command.container));
   }
   void OnShaders(const sim::Work& work, sim::WorkMemory& memory) override {
     if (machine_.shaders) machine_.shaders(work, memory);
@@ -76,8 +83,40 @@ class Watcher : public sim::Observer {
   const sim::Streamer* streamer = nullptr;
 
  private:
+  // What a packet requires, and what that requires, must have been executed in this job.
+  void Require(uint32_t packet) {
+    std::set<uint32_t> required;
+    std::vector<uint32_t> open = {packet};
+    while (!open.empty()) {
+      const tables::Container& container = tables_.container(open.back());
+      open.pop_back();
+      for (const tables::Relation& relation : tables_.relations(container.relations)) {
+        if (relation.kind != tables::RelationKind::kRequires ||
+            !required.insert(relation.container).second) {
+          continue;
+        }
+        open.push_back(relation.container);
+        if (!Has(relation.container)) {
+          machine_.problems.push_back(absl::StrCat(
+              "a draw without ", tables_.string(tables_.container(relation.container).name)));
+        }
+      }
+    }
+  }
+  bool Has(uint32_t packet) const {
+    if (executed_.contains(packet)) return true;
+    const absl::string_view name = tables_.string(tables_.container(packet).name);
+    // One packet may set the constants of all stages; from Xe2 on there is no pipeline to select.
+    if (absl::StartsWith(name, "3DSTATE_CONSTANT_")) {
+      return executed_.contains(tables_.FindContainer("3DSTATE_CONSTANT_ALL"));
+    }
+    return name == "PIPELINE_SELECT" && selects_nothing_;
+  }
+
   const tables::Tables& tables_;
   Machine& machine_;
+  const bool selects_nothing_;
+  std::set<uint32_t> executed_;
 };
 
 }  // namespace
@@ -104,7 +143,7 @@ absl::Status Machine::Execute(gpu::HostDevice& host, const gpu::Job& job) {
   const auto tables = FindGeneration(generation_);
   if (!tables.ok()) return tables.status();
   HostMemory memory(host);
-  Watcher watcher(*tables, *this);
+  Watcher watcher(*tables, *this, (*FindGenerationDriver(generation_))->version);
   const uint32_t engine = tables->FindEngine(job.engine == "copy" ? "blitter" : job.engine);
   const bool has_engine = engine < tables->engines().size();
   sim::Streamer streamer(*tables, memory,

@@ -1,4 +1,5 @@
-// A GPU of a generation for tests: a HostDevice whose jobs the simulator executes.
+// A GPU of a generation for tests: a HostDevice whose jobs the simulator executes. Each job must
+// set all that the description says that its draws require.
 #ifndef PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
 #define PACKSMITH_TESTS_INTEL_DRIVER_MACHINE_H_
 
@@ -53,6 +54,7 @@ class Machine {
   // Of all jobs so far.
   std::vector<std::string> packets;           // names, in the order of execution
   std::vector<std::vector<uint32_t>> dwords;  // of each of them
+  std::vector<uint64_t> addresses;            // of each of them
   std::vector<std::string> skipped;           // packets that a predicate skipped
   std::vector<ExecutedWork> works;
   std::vector<std::string> problems;  // anything that was not exact

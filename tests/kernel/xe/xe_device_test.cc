@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/debug.h"
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/devices/gpu_clock.h"
 #include "tests/kernel/xe/machine.h"
@@ -178,6 +179,21 @@ TEST(XeDevice, BindingsAreAsTheMemoryNeedsThem) {
   const Place written = {*read_only, 0x400000, {}};
   EXPECT_EQ(CodeOf(device->Submit(PlacedJob(batch, {written}).job)),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST(XeDevice, TheSwitchForDumpsOfHangsCapturesAllMemory) {
+  Machine machine("lnl");
+  const auto device = machine.Open();
+  machine.Make(*device, kData);
+  SetDebug(static_cast<uint32_t>(DebugSwitch::kCapture));
+  const Place batch = machine.Make(*device, kBatch);
+  machine.Make(*device, kMore);
+  SetDebug(0);
+  ASSERT_TRUE(device->Submit(PlacedJob(batch, {}).job).ok());
+  const capture::AddressMap& map = *machine.seen.works.back()->memory;
+  EXPECT_FALSE(map.Find(kData)->dumpable) << "made before it was on";
+  EXPECT_TRUE(map.Find(kBatch)->dumpable);
+  EXPECT_TRUE(map.Find(kMore)->dumpable);
 }
 
 TEST(XeDevice, LargePagesAreRequired) {
