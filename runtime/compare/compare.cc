@@ -139,10 +139,11 @@ class PairComparer {
                             : TextOf(a_.tables, field) == TextOf(b_.tables, other);
       if (!same) Report(field.name, TextOf(a_.tables, field), TextOf(b_.tables, other));
     }
-    for (const RecordField& field : of_b) {
-      const auto left = std::find_if(by_name.begin(), by_name.end(),
-                                     [&](const auto& one) { return one.second == &field; });
-      if (left != by_name.end()) Report(field.name, std::nullopt, TextOf(b_.tables, field));
+    std::vector<const RecordField*> left;
+    for (const auto& entry : by_name) left.push_back(entry.second);
+    std::sort(left.begin(), left.end());  // in bit order, as in `of_b`
+    for (const RecordField* field : left) {
+      Report(field->name, std::nullopt, TextOf(b_.tables, *field));
     }
     if (a.container == nullptr || a.container != b.container) return;
     if (a.bytes.size() == b.bytes.size()) Undescribed(a, of_a, b);
@@ -216,10 +217,10 @@ class PairComparer {
       of_b.erase(found);
       Pair(one, other);
     }
-    for (const uint32_t child : b.children) {
-      const auto left = std::find_if(of_b.begin(), of_b.end(),
-                                     [&](const auto& entry) { return entry.second == child; });
-      if (left == of_b.end()) continue;
+    std::vector<uint32_t> left;
+    for (const auto& entry : of_b) left.push_back(entry.second);
+    std::sort(left.begin(), left.end());
+    for (const uint32_t child : left) {
       const Item& one = b_.items[child];
       if (const Item* const other = AlsoReached(a, a_, one)) {
         Pair(*other, one);

@@ -16,9 +16,10 @@ std::vector<RecordField> FieldsOf(const tables::Tables& tables, const Item& item
   std::vector<RecordField> fields = FieldsOf(tables, item.container, item.bytes);
   for (RecordField& field : fields) {
     if (item.data_size != 0) field.name = absl::StrCat("byte ", field.bit / 8);
-    const auto address = std::find_if(item.addresses.begin(), item.addresses.end(),
-                                      [&](const Address& one) { return one.bit == field.bit; });
-    if (address != item.addresses.end()) field.address = &*address;
+    const auto address =
+        std::lower_bound(item.addresses.begin(), item.addresses.end(), field.bit,
+                         [](const Address& one, uint64_t bit) { return one.bit < bit; });
+    if (address != item.addresses.end() && address->bit == field.bit) field.address = &*address;
   }
   return fields;
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/fields/addresses.h"
@@ -59,7 +60,11 @@ class Recorder {
     const bool is_child =
         !stack_.empty() && (record.type == RecordType::kStruct || record.type == RecordType::kData);
     const Address* by = nullptr;
-    if (is_child) by = LeadTo(record, trail_.items[stack_.back().second]);
+    if (is_child) {
+      by = LeadTo(record, stack_.back().second);
+    } else {
+      used_.clear();
+    }
     if (record.type == RecordType::kData && by == nullptr) return std::nullopt;
     const std::string field = by == nullptr ? "" : by->field;
     const auto index = static_cast<uint32_t>(trail_.items.size());
@@ -104,23 +109,18 @@ class Recorder {
     return item;
   }
 
-  // The field of the parent that points to a record, or null. Of several with the same address the
+  // The field of an item that points to a record, or null. Of several with the same address the
   // first that has no record yet.
-  const Address* LeadTo(const Record& record, const Item& parent) const {
+  const Address* LeadTo(const Record& record, uint32_t parent) {
     // Only the first record of a table is at the pointer's address.
     const uint64_t behind =
         record.index > 0 ? static_cast<uint64_t>(record.index) * record.bytes.size() : 0;
     const Address* first = nullptr;
-    for (const Address& address : parent.addresses) {
+    for (const Address& address : trail_.items[parent].addresses) {
       const bool leads = address.is_lead && address.space == record.space &&
                          address.address + behind == record.address;
       if (!leads) continue;
-      const bool used =
-          std::any_of(parent.children.begin(), parent.children.end(), [&](uint32_t child) {
-            const Item& other = trail_.items[child];
-            return other.by == address.field && other.index == record.index;
-          });
-      if (!used) return &address;
+      if (used_.insert({parent, address.bit, record.index}).second) return &address;
       if (first == nullptr) first = &address;
     }
     return first;
@@ -161,18 +161,17 @@ class Recorder {
   // The pointers in use that were announced before the record, and its other addresses.
   void Addresses(const Record& record, Item& item) {
     item.addresses = std::exchange(leads_, {});
-    const size_t leads = item.addresses.size();
+    const auto by_bit = [](const Address& x, const Address& y) { return x.bit < y.bit; };
+    std::stable_sort(item.addresses.begin(), item.addresses.end(), by_bit);
+    absl::flat_hash_set<uint64_t> leads;
+    for (const Address& lead : item.addresses) leads.insert(lead.bit);
     decode::ForEachField(trail_.tables, addresses_, record.view(), [&](const FieldAt& at) {
-      if (at.cut || at.width > 64) return;
-      for (size_t i = 0; i < leads; ++i) {
-        if (item.addresses[i].bit == at.bit) return;
-      }
+      if (at.cut || at.width > 64 || leads.contains(at.bit)) return;
       const uint64_t raw = decode::ReadBits(record.bytes, at.bit, at.width);
       const uint64_t address = decode::NumberOfBits(trail_.tables, *at.leaf, at.width, raw);
       item.addresses.push_back(At(at, record.space, address));
     });
-    std::stable_sort(item.addresses.begin(), item.addresses.end(),
-                     [](const Address& x, const Address& y) { return x.bit < y.bit; });
+    std::stable_sort(item.addresses.begin(), item.addresses.end(), by_bit);
   }
 
   void Contents(const Record& record, Item& item) {
@@ -228,6 +227,8 @@ class Recorder {
   decode::ChosenLeaves addresses_;
   std::vector<Address> leads_;                        // of the next record
   std::vector<std::pair<uint64_t, uint32_t>> stack_;  // id and item, from a packet on
+  // Item, bit of a pointer, and number in a table: those that have a record.
+  absl::flat_hash_set<std::tuple<uint32_t, uint64_t, int64_t>> used_;
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> regions_;
   absl::flat_hash_map<std::tuple<uint32_t, uint64_t, uint64_t>, uint64_t> hashes_;
 };
