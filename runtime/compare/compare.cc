@@ -321,12 +321,13 @@ class Comparer {
       }
     }
     pairs_.Count();
-    is_register_ = true;
+    Facts();
+    of_ = Of::kRegister;
     Merge(a_.registers.size(), b_.registers.size(), registers, [&](ptrdiff_t i, ptrdiff_t j) {
       Both(i < 0 ? nullptr : &a_.items[a_.registers[static_cast<size_t>(i)]],
            j < 0 ? nullptr : &b_.items[b_.registers[static_cast<size_t>(j)]], 0, 0);
     });
-    is_register_ = false;
+    of_ = Of::kPacket;
     for (const AlignedSequences& one : all) {
       const Sequence& either = one.a != nullptr ? *one.a : *one.b;
       const bool is_state = either.is_state;
@@ -401,6 +402,37 @@ class Comparer {
     return all;
   }
 
+  void Facts() {
+    const std::map<std::string, std::string> of_a(a_.facts.begin(), a_.facts.end());
+    const std::map<std::string, std::string> of_b(b_.facts.begin(), b_.facts.end());
+    const auto add = [&](Kind kind, const std::string& name, std::optional<std::string> a,
+                         std::optional<std::string> b) {
+      Difference difference;
+      difference.kind = kind;
+      difference.of = Of::kFact;
+      difference.name = name;
+      difference.changes.push_back({{}, name, std::move(a), std::move(b)});
+      comparison_.differences.push_back(std::move(difference));
+    };
+    for (const auto& [name, value] : a_.facts) {
+      const auto other = of_b.find(name);
+      if (other == of_b.end()) {
+        ++comparison_.counts.removed;
+        add(Kind::kRemoved, name, value, std::nullopt);
+      } else if (other->second == value) {
+        ++comparison_.counts.same;
+      } else {
+        ++comparison_.counts.changed;
+        add(Kind::kChanged, name, value, other->second);
+      }
+    }
+    for (const auto& [name, value] : b_.facts) {
+      if (of_a.count(name) != 0) continue;
+      ++comparison_.counts.added;
+      add(Kind::kAdded, name, std::nullopt, value);
+    }
+  }
+
   static Where WhereOf(const Item& item, uint64_t number) {
     return {item.submission, number, item.space, item.address, item.draw, item.dispatch};
   }
@@ -409,10 +441,10 @@ class Comparer {
   void Both(const Item* a, const Item* b, uint64_t number_a, uint64_t number_b) {
     Difference difference;
     difference.engine = engine_;
-    difference.is_register = is_register_;
+    difference.of = of_;
     difference.name = a != nullptr ? a->name : b->name;
-    if (a != nullptr) difference.a = WhereOf(*a, number_a);
-    if (b != nullptr) difference.b = WhereOf(*b, number_b);
+    if (a != nullptr && of_ == Of::kPacket) difference.a = WhereOf(*a, number_a);
+    if (b != nullptr && of_ == Of::kPacket) difference.b = WhereOf(*b, number_b);
     if (a != nullptr && b != nullptr) {
       difference.changes = pairs_.Differences(*a, *b);
       if (difference.changes.empty()) {
@@ -447,7 +479,7 @@ class Comparer {
   PairComparer pairs_;
   Comparison comparison_;
   std::string engine_;
-  bool is_register_ = false;
+  Of of_ = Of::kPacket;
 };
 
 }  // namespace

@@ -29,11 +29,12 @@ struct Change {
 };
 
 enum class Kind : uint8_t { kChanged, kRemoved, kAdded };
+enum class Of : uint8_t { kPacket, kRegister, kFact };
 
 // Where a packet is.
 struct Where {
   uint32_t submission = 0;
-  uint64_t number = 0;  // in its submission, from 1; 0 for the state of a draw, and for registers
+  uint64_t number = 0;  // in its submission, from 1; 0 for the state of a draw
   uint32_t space = 0;
   uint64_t address = 0;
   uint64_t draw = 0, dispatch = 0;
@@ -43,9 +44,10 @@ struct Difference {
   Kind kind = Kind::kChanged;
   std::string engine;
   std::string name;
-  bool is_register = false;
-  std::optional<Where> a, b;
-  // kChanged: what differs. Otherwise the fields that are not zero, and nothing of what the packet
+  Of of = Of::kPacket;
+  std::optional<Where> a, b;  // kPacket
+  // kFact: one, with an empty path and the fact's name as the field. kChanged: what differs.
+  // Otherwise the fields that are not zero, and nothing of what the packet
   // points to.
   std::vector<Change> changes;
 };
@@ -58,7 +60,7 @@ struct Counts {
 
 struct Comparison {
   std::vector<Difference> differences;  // in the order of the streams
-  Counts counts;                        // of packets, runs of unknown dwords and registers
+  Counts counts;                        // of packets, runs of unknown dwords, registers and facts
   // Differences in memory that other packets reach, too, are listed at the first of these. The
   // number of times that they were omitted.
   uint64_t repeated = 0;

@@ -25,8 +25,9 @@ constexpr absl::string_view kRed = "\033[31m", kGreen = "\033[32m", kYellow = "\
                             kBold = "\033[1m", kPlain = "\033[0m";
 
 // "#12 0x1000, draw 3".
-std::string WhereText(const Where& where, bool is_register) {
-  if (is_register) return "";
+std::string WhereText(const std::optional<Where>& place) {
+  if (!place) return "";
+  const Where& where = *place;
   std::string text;
   if (where.number != 0) absl::StrAppend(&text, "#", where.number, " ");
   absl::StrAppendFormat(&text, "0x%x", where.address);
@@ -82,8 +83,8 @@ class TextReport {
 
   // Where the next differences are, if that has changed.
   void Heading(const Difference& difference) {
-    std::string heading = "registers";
-    if (!difference.is_register) {
+    std::string heading = difference.of == Of::kRegister ? "registers" : "hang";
+    if (difference.of == Of::kPacket) {
       const std::optional<Where>&a = difference.a, &b = difference.b;
       heading = absl::StrCat("submission ", (a ? a : b)->submission);
       if (a && b && a->submission != b->submission) {
@@ -103,16 +104,19 @@ class TextReport {
                                      : removed ? "- "
                                                : "+ ",
                                      Harmless(difference.name));
-    if (!difference.is_register) {
-      absl::StrAppend(&title, "  ");
-      if (difference.a) absl::StrAppend(&title, WhereText(*difference.a, false));
+    if (difference.of == Of::kFact) {
+      const Change& fact = difference.changes.front();
       if (changed) {
-        const std::string other = WhereText(*difference.b, false);
-        if (other != WhereText(*difference.a, false)) absl::StrAppend(&title, " | ", other);
-      } else if (difference.b) {
-        absl::StrAppend(&title, WhereText(*difference.b, false));
+        absl::StrAppend(&title, "  ", Harmless(*fact.a), " -> ", Harmless(*fact.b));
+      } else {
+        absl::StrAppend(&title, "  ", Harmless(fact.a ? *fact.a : *fact.b));
       }
+      Line(changed ? kYellow : removed ? kRed : kGreen, title);
+      return;
     }
+    const std::string a = WhereText(difference.a), b = WhereText(difference.b);
+    if (!a.empty() || !b.empty()) absl::StrAppend(&title, "  ", a.empty() ? b : a);
+    if (!a.empty() && !b.empty() && a != b) absl::StrAppend(&title, " | ", b);
     Line(changed ? kYellow : removed ? kRed : kGreen, title);
     for (const Change& change : difference.changes) {
       const std::string name = NameOf(change);
@@ -138,12 +142,15 @@ class TextReport {
                       : difference.kind == Kind::kRemoved ? '<'
                                                           : '>';
     const absl::string_view color = mark == '|' ? kYellow : mark == '<' ? kRed : kGreen;
-    const auto title = [&](const std::optional<Where>& where) {
-      if (!where) return std::string();
-      const std::string at = WhereText(*where, difference.is_register);
+    const auto title = [&](bool there, const std::optional<Where>& where) {
+      if (!there) return std::string();
+      const std::string at = WhereText(where);
       return absl::StrCat(Harmless(difference.name), at.empty() ? "" : "  ", at);
     };
-    Columns(color, mark, title(difference.a), title(difference.b));
+    if (difference.of != Of::kFact) {
+      Columns(color, mark, title(difference.kind != Kind::kAdded, difference.a),
+              title(difference.kind != Kind::kRemoved, difference.b));
+    }
     for (const Change& change : difference.changes) {
       const std::string name = NameOf(change);
       const auto text = [&](const std::optional<std::string>& value) {
@@ -189,8 +196,8 @@ void String(Writer& json, absl::string_view text) {
   json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
-void WhereJson(Writer& json, const char* key, const std::optional<Where>& where, bool is_register) {
-  if (!where || is_register) return;
+void WhereJson(Writer& json, const char* key, const std::optional<Where>& where) {
+  if (!where) return;
   json.Key(key);
   json.StartObject();
   json.Key("submission");
@@ -266,15 +273,27 @@ void WriteJsonLines(const Comparison& comparison, const ReportOptions& options,
                   : difference.kind == Kind::kRemoved ? "removed"
                                                       : "added");
       json.Key("of");
-      json.String(difference.is_register ? "register" : "packet");
+      json.String(difference.of == Of::kRegister ? "register"
+                  : difference.of == Of::kFact   ? "fact"
+                                                 : "packet");
       json.Key("name");
       String(json, difference.name);
       if (!difference.engine.empty()) {
         json.Key("engine");
         String(json, difference.engine);
       }
-      WhereJson(json, "a", difference.a, difference.is_register);
-      WhereJson(json, "b", difference.b, difference.is_register);
+      if (difference.of == Of::kFact) {
+        const Change& fact = difference.changes.front();
+        for (const auto& [key, value] :
+             {std::make_pair("a", &fact.a), std::make_pair("b", &fact.b)}) {
+          if (!*value) continue;
+          json.Key(key);
+          String(json, **value);
+        }
+        return;
+      }
+      WhereJson(json, "a", difference.a);
+      WhereJson(json, "b", difference.b);
       json.Key(difference.kind == Kind::kChanged ? "changes" : "fields");
       json.StartArray();
       for (const Change& change : difference.changes) ChangeJson(json, change);

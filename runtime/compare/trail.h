@@ -87,6 +87,9 @@ class Trail {
   std::vector<Sequence> sequences;
   std::vector<uint32_t> registers;  // of a hang; indices in `items`
   std::vector<Region> regions;
+  // What else is known of the dump, by name: for a hang, why and where engines stopped. The caller
+  // adds it.
+  std::vector<std::pair<std::string, std::string>> facts;
   uint64_t problems = 0;  // streams that could not be decoded to their end, and damage of the input
 };
 

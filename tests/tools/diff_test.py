@@ -227,6 +227,23 @@ class DiffTest(ProgramTest):
         self.assertEqual(done.returncode, 1 if code == 0 else 2)
         self.assertEqual([(line["type"], line["of"]) for line in lines], [("changed", "register")])
 
+    def test_why_and_where_two_hangs_stopped(self) -> None:
+        with open(HANG, encoding="utf-8") as file:
+            text = file.read()
+        first = text.splitlines(True)[0]
+        self.assertTrue(first.startswith("GPU HANG: ecode"))
+        other = self.file("b.error", text.replace("[1234]", "[4321]", 1).encode())
+        done = self.run_it("diff", "--format=jsonl", HANG, other)
+        *lines, _ = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual({line["of"] for line in lines}, {"fact"})
+        for line in lines:
+            self.assertEqual(line["type"], "changed")
+            self.assertNotEqual(line["a"], line["b"])
+        for options in ((), ("--side-by-side",)):
+            shown = self.run_it("diff", *options, HANG, other).stdout.decode()
+            self.assertIn("4321", shown)
+            self.assertIn("\nhang\n", shown)
+
     def test_text(self) -> None:
         path = self.two_draws()
         done = self.run_it("diff", "--draw=2,3", "--color=never", path)

@@ -32,7 +32,9 @@
 #include "runtime/dump/raw.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
+#include "runtime/hang/report.h"
 #include "runtime/hang/rings.h"
+#include "runtime/hang/verdict.h"
 #include "tools/commands/command.h"
 #include "tools/commands/diff_descriptions.h"
 #include "tools/descriptions.h"
@@ -267,6 +269,7 @@ class Side {
         decoder_ = std::make_unique<decode::Decoder>(gpu_->tables, *sink_, options);
       }
       decoder_->Decode(dump);
+      if (dump.error_state != nullptr) AddFacts(*tables, dump);
       for (const Problem& problem : dump.problems) {
         Complain(absl::StrCat(file, ", byte ", problem.offset, ": ", problem.text));
         whole = false;
@@ -282,6 +285,30 @@ class Side {
   const std::vector<std::string>& files() const { return files_; }
 
  private:
+  // Why and where the engines stopped, without addresses: these are not the same in two runs.
+  void AddFacts(const tables::Tables& tables, const Dump& dump) {
+    const hang::HangReport report = hang::MakeHangReport(tables, dump);
+    const auto add = [&](std::string name, absl::string_view value) {
+      if (!value.empty()) trail_->facts.emplace_back(std::move(name), std::string(value));
+    };
+    add("kind", report.kind);
+    add("reason", report.reason);
+    add("kernel", report.kernel);
+    add("process", report.process);
+    if (!report.verdicts.empty()) {
+      add("verdict", hang::NameOf(report.verdicts[0].kind));
+      add("engine at fault", report.verdicts[0].engine);
+    }
+    for (const hang::EngineReport& engine : report.engines) {
+      add(engine.name + " hung", engine.hung ? "true" : "false");
+      if (engine.active && engine.commands[*engine.active].container != nullptr) {
+        const tables::Container& container = *engine.commands[*engine.active].container;
+        add(engine.name + " stopped in", tables.string(container.name));
+      }
+      if (engine.work_draw) add(engine.name + " last draw", absl::StrCat(*engine.work_draw));
+    }
+  }
+
   absl::StatusOr<tables::Tables> Describe(Dump& dump, const std::string& file) const {
     std::string note;
     // A dump that does not name its GPU is assumed to be of the same GPU as the dump before it.
