@@ -86,7 +86,8 @@ have the memory: then they must be at the same place in buffers that correspond.
   --no-pager            not through $PAGER
   --version, -h, --help
 
-Exit code: 0 nothing differs; 1 something differs; 2 wrong usage, or an input could not be read whole.
+Exit code: 0 nothing differs; 1 something differs; 2 wrong usage, or an input could not be read
+whole.
 )";
 
 struct DiffArguments {
