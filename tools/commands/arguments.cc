@@ -111,7 +111,8 @@ What can be decoded:
   --list                the generations; with --gen, all names of one
 
 What is written instead:
-  --convert=FORMAT      the dump in another format, to --output: @CONVERSIONS@;
+  --convert=FORMAT      the dump in another format, to --output:
+                        @CONVERSIONS@;
                         a message says what the format cannot hold; aub takes several dumps of one
                         run; asm is text, of which pack makes the dump again
 
