@@ -14,10 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "runtime/decode/decoder.h"
-#include "runtime/decode/text/digits.h"
 #include "runtime/decode/fields/fields.h"
-#include "runtime/decode/record.h"
 #include "runtime/decode/fields/value.h"
+#include "runtime/decode/record.h"
+#include "runtime/decode/text/digits.h"
 #include "runtime/encode/encoder.h"
 #include "runtime/encode/expression.h"
 

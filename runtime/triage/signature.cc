@@ -202,15 +202,7 @@ std::string IdOf(const Signature& signature, FieldSet fields) {
 }
 
 std::string VerdictOf(const hang::HangReport& report) {
-  for (const hang::EngineReport& engine : report.engines) {
-    if (engine.fault) return "page-fault";
-  }
-  // A queue whose job did not begin has left no trace in registers: those are of other work.
-  bool none_began = !report.contexts.empty();
-  for (const hang::Context& context : report.contexts) {
-    none_began = none_began && context.state == hang::JobState::kNotBegun;
-  }
-  if (none_began) return "never-started";
+  if (!report.verdicts.empty()) return std::string(NameOf(report.verdicts.front().kind));
   if (const hang::EngineReport* const engine = BlamedOf(report); engine != nullptr) {
     if (engine->in_ring) return "in-ring";
     if (engine->where && engine->where->mapped) return "in-batch";

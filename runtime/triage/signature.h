@@ -28,7 +28,7 @@ struct Signature {
   std::string generation;  // "gfx9"
   std::string engine;      // its class: "render"
   std::string reason;      // the kernel's words without numbers: "Timedout job"
-  std::string verdict;     // "page-fault", "in-batch": VerdictOf()
+  std::string verdict;     // "page-fault", "semaphore-wait": VerdictOf()
   std::string command;     // the packet that it stopped in: "PIPE_CONTROL"
   std::string fields;      // of that command, those that are neither zero nor addresses
   std::string state_hash;  // 16 hexadecimal digits: of the state set for the last draw or dispatch
@@ -75,9 +75,10 @@ std::string IdOf(const Signature& signature, FieldSet fields);
 Signature MakeSignature(const tables::Tables& tables, const Dump& dump,
                         const hang::HangReport& report);
 
-// "page-fault"; "in-batch", "in-ring", "outside-memory": where the engine stopped, the last one at
-// an address of which the dump has no memory; without registers, from the firmware's queues,
-// "never-started", "not-ended", "ended". Empty: nothing of this is known.
+// The report's first verdict, by its name (hang/verdict.h). Without one, "in-batch", "in-ring",
+// "outside-memory": where the engine stopped, the last one at an address of which the dump has no
+// memory; without registers, from the firmware's queues, "not-ended", "ended". Empty: nothing of
+// this is known.
 std::string VerdictOf(const hang::HangReport& report);
 
 // The kernel's reason without what differs from hang to hang: codes, numbers, processes.

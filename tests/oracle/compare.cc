@@ -89,8 +89,8 @@ constexpr CompareRule kRules[] = {
      "ivb-gl-basic hsw-vk-compute"},
     {kOtherDrivers, RuleKind::kOmission,
      "the oracle's tables leave out fields that Intel's compute and media drivers define",
-     "skl-gl-basic skl-vulkaninfo icl-gl-basic tgl-gl-basic dg2-gl-basic skl-gl-compute "
-     "icl-gl-compute tgl-gl-compute dg2-gl-compute"},
+     "bdw-vk-compute skl-gl-basic skl-vulkaninfo icl-gl-basic tgl-gl-basic dg2-gl-basic "
+     "skl-gl-compute icl-gl-compute tgl-gl-compute dg2-gl-compute"},
     {kFormatName, RuleKind::kOmission,
      "names of surface formats come from another library than the oracle's tables", ""},
     {kCanonicalAddress, RuleKind::kNotation,
@@ -141,6 +141,12 @@ constexpr NamedField kOtherDriversFields[] = {
     {"COMPUTE_WALKER", "UAV Consumer"},
     {"COMPUTE_WALKER", "UAV Producer"},
     {"COMPUTE_WALKER", "UAV Wait To Produce"},
+    {"COMPUTE_WALKER", "body.Compute Dispatch All walker Enable"},
+    {"COMPUTE_WALKER", "body.Debug Object ID"},
+    {"COMPUTE_WALKER", "body.Dispatch Walk Order"},
+    {"COMPUTE_WALKER", "body.Partition Dispatch Parameter"},
+    {"COMPUTE_WALKER", "body.Post Sync.Dataport Subslice Cache Flush"},
+    {"COMPUTE_WALKER", "body.Post Sync.System Memory Fence Request"},
     {"INTERFACE_DESCRIPTOR_DATA", "Mask Stack Exception Enable"},
     {"INTERFACE_DESCRIPTOR_DATA", "Over Dispatch Control"},
     {"INTERFACE_DESCRIPTOR_DATA", "Thread Preemption Disable"},
