@@ -118,15 +118,20 @@ TEST(SecondaryWays, TheFirstRuleThatIsPossibleIsTaken) {
   EXPECT_EQ(way({.dwords = 1025, .returning = true}), SecondaryWay::kReturning);
   EXPECT_EQ(way({.dwords = 1, .stays_in_place = true, .returning = true}),
             SecondaryWay::kReturning);
-  EXPECT_EQ(way({.dwords = 1025, .returning = true, .caller_cannot_store = true}),
-            SecondaryWay::kCopied);
-  const absl::Status none =
+  EXPECT_EQ(way({.dwords = 1, .returning = true}), SecondaryWay::kReturning);
+  const absl::Status in_place =
       ChooseSecondaryWay(
-          {.dwords = 5, .stays_in_place = true, .returning = true, .caller_second_level = true})
+          {.dwords = 5, .stays_in_place = true, .second_level = true, .caller_second_level = true})
           .status();
-  EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(none.message(), HasSubstr("shaders write"));
-  EXPECT_THAT(none.message(), HasSubstr("the caller is a second-level batch"));
+  EXPECT_EQ(in_place.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(in_place.message(), HasSubstr("shaders write"));
+  EXPECT_THAT(in_place.message(), HasSubstr("the caller is a second-level batch itself"));
+  // A copy would jump to where nobody has stored a target.
+  const absl::Status returning =
+      ChooseSecondaryWay({.dwords = 5, .returning = true, .caller_cannot_store = true}).status();
+  EXPECT_EQ(returning.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(returning.message(), HasSubstr("a jump whose target its caller stores"));
+  EXPECT_THAT(returning.message(), HasSubstr("the caller has relocations"));
   constexpr SecondaryRule kSmall[] = {{SecondaryWay::kCopied, 4}};
   EXPECT_THAT(ChooseSecondaryWay({.dwords = 5}, kSmall).status().message(),
               HasSubstr("5 dwords, more than 4"));

@@ -68,7 +68,9 @@ class StateCapturesTest : public testing::Test {
       if (theirs.tile_mode == State::TILE_MODE_TILE4) image.tiling = SurfaceTiling::k4;
     } else {
       if (theirs.tile_mode == State::TILE_MODE_YMAJOR) image.tiling = SurfaceTiling::kY;
-      if (theirs.tile_mode == State::TILE_MODE_WMAJOR) image.tiling = SurfaceTiling::kW;
+      if constexpr (requires { State::TILE_MODE_WMAJOR; }) {
+        if (theirs.tile_mode == State::TILE_MODE_WMAJOR) image.tiling = SurfaceTiling::kW;
+      }
     }
     // hasvk does not say that images have no tail of levels, where the hardware has none.
     if constexpr (requires { theirs.mip_tail_start_lod; }) {
@@ -97,9 +99,17 @@ class StateCapturesTest : public testing::Test {
     }
     return image;
   }
+  // Without reserved bits: on Gfx12.5 Mesa 22 sets one that Gfx12 has, Enable Unorm Path In Color
+  // Pipe.
+  static Dwords Described(const Dwords& dwords) {
+    Dwords described(State::length);
+    EXPECT_FALSE(State::unpack(dwords.data()).pack(described.data()));
+    return described;
+  }
   // As a texture, a target or a storage image, of each alignment and mode.
   static bool IsMade(const State& theirs, const Dwords& dwords) {
     ImageSurface image = ImageOf(theirs);
+    const Dwords described = Described(dwords);
     for (const SurfacePurpose purpose :
          {SurfacePurpose::kTexture, SurfacePurpose::kRenderTarget, SurfacePurpose::kStorage}) {
       image.purpose = purpose;
@@ -113,7 +123,8 @@ class StateCapturesTest : public testing::Test {
           image.horizontal_alignment = horizontal;
           for (const uint32_t vertical : {4, 8, 16}) {
             image.vertical_alignment = vertical;
-            if (Written(image) == dwords) return true;
+            const Dwords ours = Written(image);
+            if (!ours.empty() && Described(ours) == described) return true;
           }
         }
       }
