@@ -141,11 +141,14 @@ bool CommandBufferOf<Gen>::Draw(const StreamOutputDraw& draw) {
   const auto set = [](uint32_t offset, uint32_t value) {
     return Load{.register_offset_ = offset, .data_dword = value};
   };
+  constexpr bool kHasDrawNumber = requires { typename G::_3DPRIM_XP2; };
   return EmitDraw({.first_instance = draw.first_instance}, draw.written, [&]<class P>(P& packet) {
     packet.indirect_parameter_enable = true;
     packet.vertex_access_type = P::VERTEX_ACCESS_TYPE_SEQUENTIAL;
-    if constexpr (requires { packet.extended_parameter_2; }) {
-      if (!batch_.Emit(set(G::_3DPRIM_XP2::register_offset, 0))) return false;
+    if constexpr (kHasDrawNumber) {
+      if constexpr (requires { packet.extended_parameter_2; }) {
+        if (!batch_.Emit(set(G::_3DPRIM_XP2::register_offset, 0))) return false;
+      }
     }
     Arithmetic<Gen> math(batch_, {.mocs = context().mocs()});
     const DivisionFactor divisor = DivisionBy(draw.stride / 4);
