@@ -126,7 +126,7 @@ TEST(SecondaryWays, TheFirstRuleThatIsPossibleIsTaken) {
   EXPECT_EQ(in_place.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(in_place.message(), HasSubstr("shaders write"));
   EXPECT_THAT(in_place.message(), HasSubstr("the caller is a second-level batch itself"));
-  // A copy would jump to where nobody has stored a target.
+  // A copy would jump to an address that its caller does not store.
   const absl::Status returning =
       ChooseSecondaryWay({.dwords = 5, .returning = true, .caller_cannot_store = true}).status();
   EXPECT_EQ(returning.code(), absl::StatusCode::kFailedPrecondition);
