@@ -326,6 +326,16 @@ def compare(here, other, generation):
             yield differ("only here", "-", f"{leaf.name}@{bits}", bits)
 
 
+def without_counterparts(descriptions, drivers):
+    """What drivers define and no description has: "generation<tab>source<tab>name", in order."""
+    found = set()
+    for generation, path in descriptions.items():
+        description = Description(path)
+        found |= {f"{generation}\t{one.source}\t{one.name}" for one in drivers.get(generation, [])
+                  if one.fields and description.counterpart(one) is None}
+    return sorted(found)
+
+
 def compare_all(descriptions, drivers):
     """([Difference], number of fields that agree, containers compared) of all generations."""
     differences, agreed, compared = [], 0, 0
@@ -405,6 +415,27 @@ def explain(differences, reasons):
         else:
             covered[reason.number].append(difference)
     return covered, without
+
+
+def read_known(path):
+    """The lines of known.tsv.xz: each difference, and each definition without a counterpart."""
+    return lzma.open(path, "rt", encoding="utf-8").read().splitlines()
+
+
+def write_known(path, lines):
+    with lzma.open(path, "wt", preset=9, encoding="utf-8", newline="\n") as file:
+        file.write("".join(line + "\n" for line in lines))
+
+
+def known_lines(differences, missing):
+    return sorted(map(str, differences)) + [f"no counterpart\t{one}" for one in missing]
+
+
+def changes(known, now):
+    """What came ("+ …") and what went ("- …"), the same line twice counted twice."""
+    before, after = collections.Counter(known), collections.Counter(now)
+    return ([f"+ {one}" for one in sorted((after - before).elements())] +
+            [f"- {one}" for one in sorted((before - after).elements())])
 
 
 def recount(text, covered):

@@ -3,8 +3,8 @@
 
   definitions_test.py [--refresh] DESCRIPTION.json ...
 
---refresh writes the counts of differences.tsv again, takes out lines that cover nothing, and lists
-differences without a reason.
+--refresh writes the counts of differences.tsv again, takes out lines that cover nothing, lists what
+came and what went, and differences without a reason; known.tsv.xz then has what there is.
 """
 
 import copy
@@ -117,6 +117,14 @@ class Reasons(unittest.TestCase):
         self.assertEqual([f"differences.tsv:{one.number}: {one.reason}"
                           for one in definitions.read_reasons(text) if "OPEN" in one.reason], [])
 
+    def test_one_that_takes_the_place_of_another_is_told(self):
+        before = [str(self.difference()), str(self.difference(container="Q"))]
+        after = [str(self.difference()), str(self.difference(container="R"))]
+        self.assertEqual([one.split("\t")[0] + one.split("\t")[2]
+                          for one in definitions.changes(before, after)],
+                         ["+ gfx9R", "- gfx9Q"])
+        self.assertEqual(definitions.changes(before, before[::-1]), [])
+
     def test_recounting_takes_out_what_is_stale(self):
         self.assertEqual(definitions.recount("# head\n" + self.LINE, {2: []}), "# head\n")
         self.assertEqual(definitions.recount(self.LINE, {1: [1, 2]}),
@@ -131,6 +139,7 @@ class Descriptions(unittest.TestCase):
         cls.drivers = definitions.read_drivers(HERE / "drivers.tsv.xz")
         cls.differences, cls.agreed, cls.compared = definitions.compare_all(DESCRIPTIONS,
                                                                             cls.drivers)
+        cls.missing = definitions.without_counterparts(DESCRIPTIONS, cls.drivers)
 
     def test_every_difference_has_a_reason_and_every_reason_differences(self):
         text = (HERE / "differences.tsv").read_text(encoding="utf-8")
@@ -143,9 +152,17 @@ class Descriptions(unittest.TestCase):
         self.assertFalse(told, "\n".join(
             [*told, "mend the description, or give a reason and run //tests/definitions:refresh"]))
 
+    def test_the_differences_are_those_that_reasons_were_given_for(self):
+        """Counts alone would let a new difference take the place of one that was mended."""
+        told = definitions.changes(definitions.read_known(HERE / "known.tsv.xz"),
+                                   definitions.known_lines(self.differences, self.missing))
+        self.assertFalse(told, "\n".join(
+            [*told[:50], f"{len(told)} changes: read them, then run //tests/definitions:refresh"]))
+
     def test_most_fields_agree(self):
         """A wrong match of names or opcodes would make differences disappear with agreement."""
         self.assertGreater(self.compared, 3700)
+        self.assertLess(len({one.split("\t")[2] for one in self.missing}), 20)
         self.assertGreater(self.agreed, 130000)
         self.assertGreater(self.agreed, 7 * len(self.differences))
 
@@ -189,6 +206,11 @@ def refresh():
     text = path.read_text(encoding="utf-8")
     covered, without = definitions.explain(differences, definitions.read_reasons(text))
     path.write_text(definitions.recount(text, covered), encoding="utf-8")
+    now = definitions.known_lines(differences, definitions.without_counterparts(DESCRIPTIONS, drivers))
+    known = folder / "known.tsv.xz"
+    for one in definitions.changes(definitions.read_known(known) if known.exists() else [], now)[:500]:
+        print(one)
+    definitions.write_known(known, now)
     for one in without:
         print(f"no reason: {one}")
     print(f"{compared} definitions: {agreed} fields agree, {len(differences)} differences, "

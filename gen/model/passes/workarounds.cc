@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
@@ -36,12 +37,19 @@ bool IsWellFormed(absl::string_view text) {
          steppings.back() == ')';
 }
 
-// "dg2-g10(a0..b0)" is "dg2". A platform "adl" is "adls" and "adlp".
+// "dg2-g10(a0..b0)" is a variant of "dg2", "nvl-p" is the platform "nvlp". A family without a variant
+// is all platforms whose names begin with it: "adl" is "adls" and "adlp".
 bool IsOf(const Model& model, absl::string_view text) {
-  const absl::string_view family = text.substr(0, text.find_first_of("-("));
-  return family == model.generation ||
-         std::any_of(model.platforms.begin(), model.platforms.end(),
-                     [&](const Platform& one) { return absl::StartsWith(one.name, family); });
+  const absl::string_view name = text.substr(0, text.find('('));
+  const size_t dash = name.find('-');
+  const absl::string_view family = name.substr(0, dash);
+  if (family == model.generation) return true;
+  const std::string joined = absl::StrReplaceAll(name, {{"-", ""}});
+  return std::any_of(
+      model.platforms.begin(), model.platforms.end(), [&](const Platform& one) {
+        if (dash == absl::string_view::npos) return absl::StartsWith(one.name, family);
+        return one.name == family || one.name == joined;
+      });
 }
 
 bool HasField(const Model& model, const std::vector<Item>& items, absl::string_view name) {
