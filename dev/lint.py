@@ -7,7 +7,8 @@ Checks changed files (see format.py), or all files with --all:
   build    buildifier would change nothing, and has no warning
   tidy     clang-tidy has no warning (.clang-tidy); needs compile_commands.json, which it makes
   links    every relative link of a Markdown page points to a file, and every #fragment to a heading
-  words    phrases of the glossary (words.py) in pages, comments and messages
+  words    phrases of the glossary (words.py) in pages, comments, messages and descriptions
+  columns  descriptions have no line over 120 columns, but for one long attribute
   python   Python files compile and have no line over 110 columns
 
 Exits with 0 if nothing was found, 1 if something was, 2 if a check could not be made.
@@ -146,6 +147,20 @@ def worded(paths: list[str]) -> list[str]:
     return found
 
 
+def columns(paths: list[str]) -> list[str]:
+    found = []
+    for path in paths:
+        if not (path.startswith("xml/") and path.endswith(".xml")):
+            continue
+        text = (checkout.root() / path).read_text(encoding="utf-8")
+        # A drawing, or an attribute alone in its line, cannot be broken.
+        found += [f"{path}:{number}: {len(line)} columns"
+                  for number, line in enumerate(text.splitlines(), 1)
+                  if len(line) > 120 and "──" not in line and
+                  not re.fullmatch(r' *[\w-]+="[^"]*"[/?]?>?', line)]
+    return found
+
+
 def python(paths: list[str]) -> list[str]:
     found = []
     for path in paths:
@@ -181,6 +196,7 @@ CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
     "build": build_files,
     "links": links,
     "words": worded,
+    "columns": columns,
     "python": python,
     "tidy": tidy,
 }

@@ -41,7 +41,8 @@ WORDS_OF_PAGES: list[tuple[str, str]] = [
 PAGES = (".md",)
 SOURCES = (".h", ".cc", ".c", ".h.in", ".jinja")
 SCRIPTS = (".py", ".bzl", "BUILD")
-EXEMPT = ("dev/words.py", "third_party/", "tests/data/")
+DESCRIPTIONS = (".xml",)
+EXEMPT = ("dev/words.py", "third_party/", "tests/data/", "tests/fuzz/corpus/")
 
 _CXX = re.compile(r"""//(?P<comment>.*)|"(?P<text>(?:[^"\\]|\\.)*)"|'(?:[^'\\]|\\.)*'""")
 
@@ -71,14 +72,21 @@ def _of_script(text: str) -> Iterator[tuple[int, str]]:
         return  # that it is not a program is for other checks to say
 
 
+def _of_description(text: str) -> Iterator[tuple[int, str]]:
+    # Attributes have names of the manual, conditions and the like.
+    for number, line in enumerate(text.splitlines(), 1):
+        yield number, re.sub(r'="[^"]*"', "", line)
+
+
 def has_prose(path: str) -> bool:
-    return path.endswith(PAGES + SOURCES + SCRIPTS) and not path.startswith(EXEMPT)
+    return path.endswith(PAGES + SOURCES + SCRIPTS + DESCRIPTIONS) and not path.startswith(EXEMPT)
 
 
 def prose(path: str, text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a file, line by line, without what is quoted as code: pages outside fenced
-    blocks, and comments and string literals of sources."""
+    blocks, comments and string literals of sources, comments and texts of descriptions."""
     lines = (_of_page(text) if path.endswith(PAGES) else
-             _of_source(text) if path.endswith(SOURCES) else _of_script(text))
+             _of_source(text) if path.endswith(SOURCES) else
+             _of_description(text) if path.endswith(DESCRIPTIONS) else _of_script(text))
     for number, line in lines:
         yield number, re.sub(r"`[^`]*`", "", line)
