@@ -477,6 +477,19 @@ TEST(Programs, AreReadInPieces) {
   }
 }
 
+TEST(Programs, AreReadToTheEndOfTheMemoryIfAnInstructionIsUnknown) {
+  // More than the first piece, so that what follows must be read at once.
+  Dwords code = Instruction(1);
+  code.insert(code.end(), 3000, 0xffffffff);
+  World world;
+  world.Put(0x1000, InstructionBase(0x8000) + VertexShader(0) + Dwords{kEnd})
+      .Put(0x8000, code)
+      .Submit(0x1000);
+  const Seen kernel = Tell(Gfx9(), world).Only("kernel");
+  EXPECT_EQ(kernel.ends, "memory");
+  EXPECT_EQ(kernel.data_size, code.size() * 4);
+}
+
 TEST(Programs, WithoutOneEndWithTheMemory) {
   const std::vector<Seen> kernels =
       Kernels(VertexShader(0), Instruction(1) + Instruction(kSendEot));

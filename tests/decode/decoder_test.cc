@@ -780,6 +780,25 @@ TEST(Bounds, StructuresOfASubmission) {
   EXPECT_THAT(story.Packets(), testing::Contains("MI_BATCH_BUFFER_END"));
 }
 
+TEST(Bounds, StructuresGrowWithTheDump) {
+  // Each packet points to a table of three entries.
+  constexpr size_t kPackets = 20'000;
+  Dwords batch = Bases(0x8000, 0xa000, 0) + PixelShader(3);
+  const Dwords table = BindingTable(0x400);
+  for (size_t i = 0; i < kPackets; ++i) batch.insert(batch.end(), table.begin(), table.end());
+  World world;
+  State(world).Put(0x1000, batch + Dwords{kEnd}).Submit(0x1000);
+  Options options;
+  options.follow = Follow::kAll;
+  const Story story = Tell(Gfx9(), world, options);
+  EXPECT_THAT(story.problems, IsEmpty());
+  EXPECT_GT(story.summary.structs, kPackets);
+  EXPECT_GT(story.summary.structs, kFewest);
+  // A limit of the same number for dumps of all sizes would be reached.
+  options.most_structs = kFewest;
+  EXPECT_THAT(Tell(Gfx9(), world, options).problems, SizeIs(1));
+}
+
 TEST(Bounds, DepthOfPointers) {
   Options options;
   options.deepest_pointer = 1;

@@ -1,5 +1,6 @@
 #include "runtime/decode/fields/data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -47,6 +48,18 @@ Value Real(double real) {
   value.real = real;
   value.needs_raw = !std::isfinite(real);
   return value;
+}
+
+// Whether no instruction begins like the code, however it continues.
+bool IsUnknown(const tables::Tables& tables, const tables::DataKind& kind,
+               absl::Span<const uint8_t> code) {
+  const absl::Span<const tables::Instruction> known = tables.instructions(kind);
+  uint32_t word = 0;
+  if (code.size() < sizeof(word)) return known.empty();
+  std::memcpy(&word, code.data(), sizeof(word));
+  return std::none_of(known.begin(), known.end(), [&](const tables::Instruction& one) {
+    return (word & one.mask) == one.value;
+  });
 }
 
 }  // namespace
@@ -133,9 +146,9 @@ CodeEnd FindCodeEnd(const tables::Tables& tables, const tables::DataKind& kind,
     const bool last = found->end_bit != tables::kNone &&
                       ReadBits(code.subspan(at, found->bytes), found->end_bit, 1) != 0;
     at += found->bytes;
-    if (last) return {at, true};
+    if (last) return {at, true, false};
   }
-  return {at, false};
+  return {at, false, IsUnknown(tables, kind, code.subspan(at))};
 }
 
 std::vector<Reached> FindReached(const tables::Tables& tables, const tables::DataKind& kind,

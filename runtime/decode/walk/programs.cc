@@ -33,12 +33,14 @@ Programs::Code Programs::Find(const tables::DataKind& kind, uint32_t space, uint
   if (next != begins_.end() && next->first == space && next->second - address < code.size) {
     code = {next->second - address, "next kernel"};
   }
-  for (uint64_t want = std::min(code.size, kFirstPiece);;
-       want = std::min(code.size, want * kGrowth)) {
+  for (uint64_t want = std::min(code.size, kFirstPiece);;) {
     const absl::Span<const uint8_t> bytes = walk_.memory.Bytes(space, address, want, scratch_);
     const CodeEnd end = FindCodeEnd(walk_.tables, kind, bytes);
     const bool is_all = bytes.size() < want || want == code.size;
-    if (!end.found && !is_all) continue;
+    if (!end.found && !is_all) {
+      want = end.unknown ? code.size : std::min(code.size, want * kGrowth);
+      continue;
+    }
     if (bytes.size() < want) code = {bytes.size(), "memory"};
     if (end.found) code = {end.bytes, "end"};
     walk_.costs.AddStruct(bytes.size());
