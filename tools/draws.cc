@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/sinks/draws_sink.h"
@@ -17,6 +18,15 @@ absl::Status DrawQuestions::Check() const {
   uint64_t address = 0;
   if (uses.empty() || ParseAddress(address)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("--uses=", uses, " is not a hexadecimal number"));
+}
+
+std::vector<std::string> DrawQuestions::Fields() const {
+  if (!IsQuery()) return {};
+  const absl::StatusOr<Query> parsed = ParseQuery(query, where);
+  if (!parsed.ok()) return {};
+  std::vector<std::string> fields = parsed->fields;
+  for (const Condition& condition : parsed->conditions) fields.push_back(condition.field);
+  return fields;
 }
 
 void DrawQuestions::Ask(uint64_t draws_before, uint64_t dispatches_before,

@@ -32,6 +32,8 @@ struct DrawQuestions {
 
   // InvalidArgument if the value of --uses is not an address, or --query or --where are wrong.
   absl::Status Check() const;
+  // The patterns of fields in --query and --where; none if these are wrong.
+  std::vector<std::string> Fields() const;
   // Tells the overview of a group of dumps what to look for, after `draws_before` draws and
   // `dispatches_before` dispatches of earlier groups.
   void Ask(uint64_t draws_before, uint64_t dispatches_before, decode::OverviewSink& overview) const;

@@ -41,6 +41,8 @@ bool Matches(const FieldPattern& pattern, absl::string_view record, absl::string
 // Whether a number in decimal or hexadecimal, or a name, is what a condition asks for.
 bool IsValue(const std::string& wanted, const std::string& value, absl::string_view name) {
   if (MatchesGlob(wanted, value) || (!name.empty() && MatchesGlob(wanted, name))) return true;
+  // Booleans are shown as words.
+  if ((value == "true" && wanted == "1") || (value == "false" && wanted == "0")) return true;
   uint64_t one = 0, other = 0;
   const auto parse = [](const std::string& text, uint64_t& number) {
     return absl::StartsWith(text, "0x") ? absl::SimpleHexAtoi(text, &number)

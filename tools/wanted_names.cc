@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -26,10 +27,33 @@ void ForEachRecordName(const tables::Tables& tables, const Dump& dump, const Use
   }
 }
 
+// Whether a container has a field that the pattern may mean; offers names if not.
+bool KnowsField(const tables::Tables& tables, const std::string& pattern, Closest& closest) {
+  // Items of repetitions have numbers, which are not in the tables.
+  if (absl::StrContains(pattern, '[')) return true;
+  for (const tables::Container& container : tables.containers()) {
+    const absl::string_view of = tables.string(container.name);
+    for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
+      const absl::string_view whole = tables.string(leaf.name);
+      const size_t dot = whole.rfind('.');
+      const absl::string_view own = dot == absl::string_view::npos ? whole : whole.substr(dot + 1);
+      for (const absl::string_view name : {whole, own}) {
+        if (decode::MatchesGlob(pattern, name) ||
+            decode::MatchesGlob(pattern, absl::StrCat(of, ".", name))) {
+          return true;
+        }
+        closest.Offer(name);
+      }
+      if (absl::StrContains(pattern, '.')) closest.Offer(absl::StrCat(of, ".", own));
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 WantedNames::WantedNames(absl::Span<const std::string> filter, absl::string_view engine,
-                         absl::string_view stream) {
+                         absl::string_view stream, absl::Span<const std::string> fields) {
   const auto add = [&](Kind kind, absl::string_view name) {
     // Only the literal part of a glob can be misspelt.
     wanted_.push_back(
@@ -38,6 +62,7 @@ WantedNames::WantedNames(absl::Span<const std::string> filter, absl::string_view
   for (const std::string& name : filter) add(Kind::kFilter, name);
   if (!engine.empty()) add(Kind::kEngine, engine);
   if (!stream.empty()) add(Kind::kStream, stream);
+  for (const std::string& field : fields) add(Kind::kField, field);
 }
 
 bool WantedNames::Knows(const tables::Tables& tables, const Dump& dump, Wanted& wanted) {
@@ -72,6 +97,8 @@ bool WantedNames::Knows(const tables::Tables& tables, const Dump& dump, Wanted& 
              (container != tables::kNone &&
               tables.container(container).kind == tables::ContainerKind::kStruct);
     }
+    case Kind::kField:
+      return KnowsField(tables, wanted.name, wanted.closest);
   }
   return true;
 }
@@ -98,6 +125,10 @@ absl::Status WantedNames::status() const {
     case Kind::kStream:
       text = absl::StrCat("--stream=", wanted.name, ": ", generation_,
                           " has no stream or structure with that name");
+      break;
+    case Kind::kField:
+      text = absl::StrCat("--query or --where: ", wanted.name, ": ", generation_,
+                          " has no field with that name");
       break;
   }
   const std::string close = DidYouMean(wanted.closest);

@@ -30,7 +30,7 @@ class WantedNames {
   absl::Status status() const;
 
  private:
-  enum class Kind { kFilter, kEngine, kStream };
+  enum class Kind { kFilter, kEngine, kStream, kField };
   struct Wanted {
     Kind kind;
     std::string name;

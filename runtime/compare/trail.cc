@@ -249,10 +249,7 @@ class TrailSink : public decode::Sink {
     if (item && !trail_.sequences.empty()) trail_.sequences.back().items.push_back(*item);
   }
   void OnRemark(absl::string_view, bool) override {}
-  void OnSummary(const decode::Summary& summary) override {
-    trail_.problems = summary.problems;
-    recorder_.Finish();
-  }
+  void OnSummary(const decode::Summary&) override { recorder_.Finish(); }
 
  private:
   Trail& trail_;
@@ -296,8 +293,7 @@ class StateSink : public decode::Sink {
     }
   }
   void OnRemark(absl::string_view, bool) override {}
-  void OnSummary(const decode::Summary& summary) override {
-    trail_.problems = summary.problems;
+  void OnSummary(const decode::Summary&) override {
     recorder_.Finish();
     if (!found_) return;
     for (const auto& [key, item] : since_) before_[key] = item;

@@ -90,7 +90,6 @@ class Trail {
   // What else is known of the dump, by name: for a hang, why and where engines stopped. The caller
   // adds it.
   std::vector<std::pair<std::string, std::string>> facts;
-  uint64_t problems = 0;  // streams that could not be decoded to their end, and damage of the input
 };
 
 // Records everything. For Options::leads. `trail` must outlive the sink, and is complete after the

@@ -48,6 +48,19 @@ class QueryTest(ProgramTest):
             self.assertEqual((line["type"], line["record"], line["field"]),
                              ("value", "3DSTATE_VF_TOPOLOGY", "Primitive Topology Type"))
 
+    def test_a_name_that_no_field_has_is_refused(self) -> None:
+        for arguments in ("--query=Kernel Start Pinter",), ("--query=*", "--where=Vertx Count=3"):
+            done = self.run_it(*arguments, *CORES)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(b"has no field with that name", done.stderr)
+            self.assertIn(b"did you mean", done.stderr.lower())
+
+    def test_booleans_are_asked_for_by_words_and_by_numbers(self) -> None:
+        for number, word in ("1", "true"), ("0", "false"):
+            self.assertEqual(self.lines("--query", TOPOLOGY, f"--where=3DSTATE_VS.Enable={number}", *CORES),
+                             self.lines("--query", TOPOLOGY, f"--where=3DSTATE_VS.Enable={word}", *CORES))
+        self.assertTrue(self.lines("--query", TOPOLOGY, "--where=3DSTATE_VS.Enable=1", *CORES))
+
     def test_changes(self) -> None:
         expected = self.topologies()
         changes = {line["draw"]: line["enum"]

@@ -113,7 +113,8 @@ int Decode(const Arguments& arguments) {
   };
 
   // Names that are in no input are reported before anything is written.
-  tools::WantedNames wanted(plan->filter.names, arguments.engine, arguments.stream);
+  tools::WantedNames wanted(plan->filter.names, arguments.engine, arguments.stream,
+                            arguments.questions.Fields());
   // The option that applies to bare batches only, if no input can be one.
   absl::string_view of_bare = !arguments.engine.empty()   ? "--engine"
                               : !arguments.stream.empty() ? "--stream"

@@ -278,6 +278,13 @@ class Side {
       return Then::kGoOn;
     });
     if (decoder_ != nullptr) summary_ = decoder_->Finish();
+    // Damage that shows only while streams are decoded, and streams without an end.
+    if (whole && summary_.problems != 0) {
+      Complain(absl::StrCat(path, ": ", summary_.problems,
+                            summary_.problems == 1 ? " problem: " : " problems; the first: ",
+                            summary_.first_problem));
+      whole = false;
+    }
     return whole && !inputs.failed() && trail_ != nullptr;
   }
 
