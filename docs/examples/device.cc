@@ -28,14 +28,15 @@ DeviceOption::DeviceOption(int argc, char** argv, const char* usage, size_t core
     }
   }
   if (known && cores_.size() == (node_.empty() ? cores : 0)) return;
-  std::fprintf(stderr, "usage: %s [--device=host] %s\n       %s --device=/dev/dri/NODE\n", argv[0],
-               usage, argv[0]);
+  std::fprintf(stderr, "usage: %s [--device=host] %s\n       %s --device=first|/dev/dri/NODE\n",
+               argv[0], usage, argv[0]);
   std::exit(2);
 }
 
 std::unique_ptr<Device> DeviceOption::Open(HostDevice::Options host) const {
   if (!node_.empty()) {
-    return Must(OpenDevice({.path = node_, .generation = host.device.generation}));
+    return Must(OpenDevice(
+        {.path = node_ == "first" ? std::string() : node_, .generation = host.device.generation}));
   }
   host.core_prefix = cores_[0] + "-";
   return Must(HostDevice::Create(std::move(host)));

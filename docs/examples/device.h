@@ -2,6 +2,7 @@
 //
 //   PROGRAM [--device=host] CORE...       no kernel: each job is written to a file, and not run
 //   PROGRAM --device=/dev/dri/renderD128  that GPU, or its mock
+//   PROGRAM --device=first                the first GPU of the generation that the program is for
 
 #ifndef PACKSMITH_DOCS_EXAMPLES_DEVICE_H_
 #define PACKSMITH_DOCS_EXAMPLES_DEVICE_H_
@@ -29,7 +30,7 @@ class DeviceOption {
   void KeepCores() const;
 
  private:
-  std::string node_;  // empty: the host
+  std::string node_;  // empty: the host; "first": any
   std::vector<std::string> cores_;
 };
 

@@ -56,7 +56,7 @@ absl::Span<const BackEnd> BackEnds() { return kBackEnds; }
 absl::StatusOr<std::unique_ptr<DrmDevice>> OpenDevice(const OpenOptions& options) {
   if (!options.path.empty()) return OpenPath(options.path, options.generation, options.nodes);
   std::string reasons;
-  for (const std::string& path : options.nodes.list()) {
+  for (const std::string& path : List(options.nodes)) {
     auto device = OpenPath(path, options.generation, options.nodes);
     if (device.ok()) return device;
     absl::StrAppend(&reasons, "; ", path, ": ", device.status().message());

@@ -2,9 +2,33 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
 namespace packsmith::gpu {
 
 Device::~Device() = default;
+
+absl::Status Device::BindAll(absl::Span<const PageBinding> bindings) {
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    absl::Status status = bindings[i].space == bindings[0].space
+                              ? Bind(bindings[i])
+                              : absl::InvalidArgumentError(absl::StrFormat(
+                                    "pages of one call must be of one space, not of %d and %d",
+                                    bindings[0].space, bindings[i].space));
+    if (status.ok()) continue;
+    while (i-- > 0) {
+      const PageBinding& bound = bindings[i];
+      const absl::Status undone = Unbind(bound.space, bound.address, bound.size);
+      if (!undone.ok()) {
+        status = absl::Status(status.code(),
+                              absl::StrCat(status.message(), "; and then: ", undone.message()));
+      }
+    }
+    return status;
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<uint32_t> Device::CreateContext(const ContextOptions& /*options*/) {
   return absl::UnimplementedError("the device has no contexts");
@@ -40,6 +64,10 @@ absl::StatusOr<UniqueFd> Device::ExportFence(Fence /*fence*/) {
 
 absl::StatusOr<Fence> Device::ImportFence(int /*sync_file*/) {
   return absl::UnimplementedError("the device does not share fences");
+}
+
+absl::StatusOr<KernelTimelines*> Device::timelines() {
+  return absl::UnimplementedError("the device does not share timelines");
 }
 
 absl::StatusOr<Fence> Device::ImportUses(MemoryId /*memory*/, bool /*to_write*/) {

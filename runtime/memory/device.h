@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "runtime/base/lifetime.h"
 #include "runtime/base/unique_fd.h"
+#include "runtime/memory/kernel_timelines.h"
 
 namespace packsmith::gpu {
 
@@ -118,6 +119,9 @@ struct Job {
   // whose target it has moved. Without any, nothing is moved: the job fails if the addresses are
   // not free (ResourceExhausted).
   absl::Span<const Relocation> relocations = {};
+  // Values of Device::timelines(): the job begins when those to wait for are reached, which must
+  // have been promised (else FailedPrecondition), and signals the others when it is done.
+  absl::Span<const KernelPoint> waits = {}, signals = {};
 };
 
 // In what order the kernel runs jobs of different contexts. Without the right to it (CAP_SYS_NICE),
@@ -154,7 +158,10 @@ class Device {
   virtual absl::StatusOr<absl::Span<uint8_t>> Map(MemoryId memory) = 0;
   // AlreadyExists if a page of it is bound. The caller plans the page tables: see AddressSpace.
   virtual absl::Status Bind(const PageBinding& binding) = 0;
-  // Unbinds what one call bound. NotFound if no call bound exactly that.
+  // Binds all of these or none, in one call of the kernel if it has such a call. All are of one
+  // space. Each is unbound by itself.
+  virtual absl::Status BindAll(absl::Span<const PageBinding> bindings);
+  // Unbinds what one call bound, or one element of a list. NotFound if none is exactly that.
   virtual absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) = 0;
   // Starts a job and returns its fence. InvalidArgument if a resident is not bound at its address,
   // or if there is no such engine.
@@ -191,6 +198,10 @@ class Device {
   // Job::after; the caller keeps the descriptor.
   virtual absl::StatusOr<UniqueFd> ExportFence(Fence fence);
   virtual absl::StatusOr<Fence> ImportFence(int sync_file);
+
+  // Timelines that are shared with other processes and devices, as long as this device lives.
+  // Unimplemented unless the device has a kernel, of Linux 5.8 or later.
+  virtual absl::StatusOr<KernelTimelines*> timelines();
 
   // For memory with MemoryUse kShared and programs that exchange no fences, such as displays. A
   // fence of what others do with the memory: write to it, and with `to_write` also read it; and a

@@ -295,6 +295,11 @@ absl::Status HostDevice::Core::Check(const Job& job) const {
         absl::StrFormat("there is no engine \"%s\"; the engines are: %s", job.engine,
                         absl::StrJoin(options_.engines, ", ")));
   }
+  if (!(job.waits.empty() && job.signals.empty())) {
+    return absl::UnimplementedError(
+        "the device has no kernel, and so no timelines of the kernel's: jobs of it cannot wait for "
+        "their values or signal them");
+  }
   const absl::StatusOr<uint64_t> batch = PlainAddress(job.batch_address);
   if (!batch.ok()) return batch.status();
   for (const Fence fence : job.after) {

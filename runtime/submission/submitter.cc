@@ -51,6 +51,14 @@ TimelineId Submitter::AddTimeline(uint64_t value) {
   return static_cast<TimelineId>(timelines_.size() - 1);
 }
 
+absl::StatusOr<QueueOptions> Submitter::OptionsOf(QueueId id) const {
+  MutexLock lock(mutex_);
+  if (static_cast<size_t>(id) >= queues_.size()) {
+    return absl::NotFoundError(absl::StrFormat("there is no queue %d", id));
+  }
+  return queues_[static_cast<size_t>(id)].options;
+}
+
 absl::Status Submitter::CheckPoints(const QueueJob& job) const {
   const auto exists = [this](TimelinePoint point) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return static_cast<size_t>(point.timeline) < timelines_.size();
@@ -136,8 +144,10 @@ Submitter::HeldJob Submitter::Copy(const QueueJob& job) {
     held.base_names.emplace_back(base.name);
     held.bases.push_back(base.address);
   }
+  held.relocations.assign(job.relocations.begin(), job.relocations.end());
   held.waits.assign(job.waits.begin(), job.waits.end());
   held.signals.assign(job.signals.begin(), job.signals.end());
+  held.submit = job.submit;
   held.taken = job.taken;
   return held;
 }
@@ -152,9 +162,11 @@ absl::StatusOr<Fence> Submitter::HandOver(const QueueOptions& queue, const Queue
                         .batch_length = job.batch_length,
                         .residents = job.residents,
                         .after = after,
-                        .bases = job.bases};
-  absl::StatusOr<Fence> fence =
-      options_.submit ? options_.submit(complete) : device_->Submit(complete);
+                        .bases = job.bases,
+                        .relocations = job.relocations};
+  absl::StatusOr<Fence> fence = job.submit        ? job.submit(complete)
+                                : options_.submit ? options_.submit(complete)
+                                                  : device_->Submit(complete);
   if (fence.ok() && job.taken) job.taken(*fence);
   mutex_.lock();
   return fence;
@@ -234,6 +246,8 @@ bool Submitter::PumpQueue(QueueState& queue) {
                       .batch_length = job.batch_length,
                       .residents = job.residents,
                       .bases = queue.bases,
+                      .relocations = job.relocations,
+                      .submit = job.submit,
                       .taken = job.taken},
                      queue.fences);
     queue.busy = false;

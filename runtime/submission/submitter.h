@@ -51,6 +51,8 @@ struct QueueOptions {
   std::string engine = "render";
   uint32_t space = 0;
   uint32_t context = 0;
+
+  friend bool operator==(const QueueOptions&, const QueueOptions&) = default;
 };
 
 // A Job whose space, context and engine are its queue's. What the spans refer to is copied if the
@@ -61,8 +63,13 @@ struct QueueJob {
   absl::Span<const Resident> residents = {};
   absl::Span<const Fence> after = {};
   absl::Span<const JobBase> bases = {};
+  absl::Span<const Relocation> relocations = {};
   absl::Span<const TimelinePoint> waits = {};    // begins when all have been reached
   absl::Span<const TimelinePoint> signals = {};  // reached when the job is done
+  // Hands this job to the device, instead of Options::submit: for devices that need to know more of
+  // a job, as AsahiDevice::SubmitRender(). The Job is valid during the call. It must not call the
+  // Submitter.
+  std::function<absl::StatusOr<Fence>(const Job&)> submit = {};
   // Called once when the device has taken the job, on the thread that hands it over, which may be
   // in Submit(): for Buffers::Use(). It must not call the Submitter.
   std::function<void(Fence)> taken = {};
@@ -90,6 +97,8 @@ class Submitter {
   QueueId AddQueue(const QueueOptions& options);
   // Begins at `value`, which counts as reached.
   TimelineId AddTimeline(uint64_t value = 0);
+  // As it was added. NotFound if there is no such queue.
+  absl::StatusOr<QueueOptions> OptionsOf(QueueId queue) const;
 
   // Hands the job over, or holds it. The result is a point of the queue's own timeline, which is
   // reached when this job and those before it in the queue are done.
@@ -121,7 +130,9 @@ class Submitter {
     std::vector<Fence> after;
     std::vector<std::string> base_names;
     std::vector<uint64_t> bases;
+    std::vector<Relocation> relocations;
     std::vector<TimelinePoint> waits, signals;  // the queue's own point is the last one
+    std::function<absl::StatusOr<Fence>(const Job&)> submit;
     std::function<void(Fence)> taken;
   };
   struct QueueState {

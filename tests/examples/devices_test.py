@@ -31,7 +31,9 @@ class DevicesTest(unittest.TestCase):
                        f"--device={NODE}")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(f" {submissions} submissions, 0 warnings", done.stderr)
-            shown = run(UNPACK, "--strict", "--fail-on=fault", f"{folder}/run")
+            # Draws in a ring are many packets.
+            shown = run(UNPACK, "--strict", "--fail-on=fault", "--max-packets=200000",
+                        f"{folder}/run")
             self.assertEqual((shown.returncode, shown.stderr), (0, ""), shown.stdout[-2000:])
             self.assertIn("; all of it decoded", shown.stdout)
             return done.stdout
@@ -47,7 +49,7 @@ class DevicesTest(unittest.TestCase):
                          "computed 496, greater 1, called 7, indirect 6, progress 1\n")
 
     def test_state_tables_and_descriptors_are_taken(self) -> None:
-        for program in ("binding", "compute", "memory", "state"):
+        for program in ("binding", "compute", "indirect", "memory", "packets", "pipeline", "state"):
             self.run_on("skl", program)
         for device in GFX125_DEVICES:
             self.run_on(device, "descriptors")
@@ -55,6 +57,10 @@ class DevicesTest(unittest.TestCase):
     def test_queries_are_read_back(self) -> None:
         self.assertEqual(self.run_on("skl", "queries"),
                          "vertices 12, primitives 4\ntime passed\nreports are a pair\n")
+
+    def test_the_parts_of_a_driver_are_taken(self) -> None:
+        for device in ("lnl", "bmg"):
+            self.run_on(device, "parts", submissions=2)
 
     def test_a_frame_of_each_generation_has_the_counts_and_times_of_its_draw(self) -> None:
         devices = {"gfx8": ("bdw",), "chv": ("chv",), "gfx9": ("skl",), "gfx11": ("icl",),
@@ -82,6 +88,14 @@ class DevicesTest(unittest.TestCase):
             done = run(MOCK, f"--device={device}", "--", PROGRAM[program], f"--device={NODE}")
             self.assertEqual(done.returncode, 1)
             self.assertIn(NODE, done.stderr)
+
+    def test_the_first_gpu_of_the_programs_generation_is_found(self) -> None:
+        done = run(MOCK, "--device=tgl,icl,skl", "--run", "--warnings", "--", PROGRAM["shortest"],
+                   "--device=first")
+        self.assertEqual((done.returncode, done.stdout), (0, "answer 42\n"), done.stderr)
+        done = run(MOCK, "--device=tgl,icl", "--", PROGRAM["shortest"], "--device=first")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("renderD129: ", done.stderr)
 
     def test_arguments_that_do_not_go_together_are_wrong_usage(self) -> None:
         for arguments in ((), ("--device=host",), ("--device=", "job.core"), ("--devise=host",),

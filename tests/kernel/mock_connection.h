@@ -35,6 +35,15 @@ class Injector {
     MutexLock lock(mutex_);
     left_ = -1;
   }
+  // Calls are made, and not counted, until Resume().
+  void Pause() {
+    MutexLock lock(mutex_);
+    paused_ = true;
+  }
+  void Resume() {
+    MutexLock lock(mutex_);
+    paused_ = false;
+  }
   // Whether a call has failed since FailAfter().
   bool failed() const {
     MutexLock lock(mutex_);
@@ -47,6 +56,7 @@ class Injector {
   // 0, or the negative of the errno.
   int Next() {
     MutexLock lock(mutex_);
+    if (paused_) return 0;
     ++calls_;
     if (left_ < 0) return 0;
     if (left_ > 0) {
@@ -64,6 +74,7 @@ class Injector {
   mutable Mutex mutex_;
   int left_ = -1, error_ = 0, times_ = 0, failures_ = 0;
   uint64_t calls_ = 0;
+  bool paused_ = false;
 };
 
 class MockConnection : public Connection {

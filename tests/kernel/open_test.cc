@@ -13,6 +13,7 @@
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/i915/i915.h"
 #include "runtime/capture/xe/xe.h"
+#include "runtime/kernel/drm/connection.h"
 #include "tests/kernel/mock_connection.h"
 
 namespace packsmith::gpu {
@@ -93,6 +94,19 @@ TEST(OpenDeviceTest, SaysWhyNoneFits) {
               HasSubstr("/dev/dri has no render node"));
   EXPECT_EQ(OpenDevice({.path = "/dev/dri/renderD7", .nodes = gpus.nodes()}).status().code(),
             absl::StatusCode::kNotFound);
+}
+
+// Whatever GPUs the machine of the test has.
+TEST(OpenDeviceTest, WithoutNodesItIsThoseOfTheSystem) {
+  const size_t nodes = RenderNodes().size();
+  EXPECT_THAT(ListDevices(), SizeIs(nodes));
+  const auto device = OpenDevice({});
+  if (nodes == 0) {
+    EXPECT_EQ(device.status().code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(device.status().message(), HasSubstr("/dev/dri has no render node"));
+  } else if (!device.ok()) {
+    EXPECT_THAT(device.status().message(), HasSubstr(RenderNodes().front()));
+  }
 }
 
 TEST(OpenDeviceTest, AnUnknownPciIdNeedsAGeneration) {

@@ -91,6 +91,25 @@ TEST_F(HostDeviceTest, DestroyedMemoryIsGone) {
             absl::StatusCode::kNotFound);
 }
 
+TEST_F(HostDeviceTest, ManyPiecesAreBoundTogetherOrNoneIs) {
+  const MemoryId a = Pages(1, 10), b = Pages(2, 20);
+  const auto at = [](MemoryId memory, uint64_t address, uint32_t space = 0) {
+    return PageBinding{.space = space, .address = address, .size = kPage, .memory = memory};
+  };
+  ASSERT_TRUE(device_->BindAll({at(a, 0x10000), at(b, 0x11000)}).ok());
+  EXPECT_EQ(Read(0x11000, 1).front(), 20);
+  // The second one is not free.
+  EXPECT_EQ(device_->BindAll({at(a, 0x20000), at(b, 0x10000)}).code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(device_->BindAll({at(a, 0x20000), at(b, 0x30000, /*space=*/1)}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(device_->Unbind(0, 0x20000, kPage).code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(device_->BindAll({}).ok());
+  // Each is unbound by itself.
+  EXPECT_TRUE(device_->Unbind(0, 0x10000, kPage).ok());
+  EXPECT_EQ(Read(0x11000, 1).front(), 20);
+}
+
 TEST_F(HostDeviceTest, ReadsAndWritesGoThroughThePageTables) {
   const MemoryId a = Pages(4, 10), b = Pages(2, 20);
   Bind(a, 0x10000, kPage, 2 * kPage);

@@ -17,17 +17,29 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 class ExampleTest(unittest.TestCase):
     def test_results_are_in_memory_and_what_was_submitted_decodes(self) -> None:
-        for device in ("skl", "tgl", "tgl:xe", "dg2:i915", "dg2:xe", "mtl:xe", "lnl", "bmg"):
+        for device in ("bdw", "skl", "icl", "tgl", "tgl:xe", "dg2:i915", "dg2:xe", "mtl:xe", "lnl",
+                       "bmg", "ptl"):
             with self.subTest(device), tempfile.TemporaryDirectory() as folder:
                 done = run(MOCK, f"--device={device}", "--run", "--warnings", "--summary",
                            f"--record={folder}/run", "--", EXAMPLE, NODE)
                 self.assertEqual((done.returncode, done.stdout),
-                                 (0, "done 1, stored 42, copied 42\n"), done.stderr)
+                                 (0, "done 1, stored 42, copied 42, value 1\n"), done.stderr)
                 self.assertIn("2 submissions, 0 warnings", done.stderr)
                 shown = run(UNPACK, "--strict", f"{folder}/run")
                 self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-                for packet in ("MI_STORE_DATA_IMM", "MI_FLUSH_DW", "MI_COPY_MEM_MEM"):
+                for packet in ("MI_STORE_DATA_IMM", "MI_FLUSH_DW", "MI_SEMAPHORE_WAIT",
+                               "MI_COPY_MEM_MEM"):
                     self.assertEqual(shown.stdout.count(f"{packet} "), 1, packet)
+
+    def test_the_first_gpu_can_be_named(self) -> None:
+        # Of generation gfx9; the second one is not opened.
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(MOCK, "--device=skl,tgl", "--run", "--warnings", "--summary",
+                       f"--record={folder}/run", "--", EXAMPLE, "--device=first")
+            self.assertEqual((done.returncode, done.stdout),
+                             (0, "done 1, stored 42, copied 42, value 1\n"), done.stderr)
+            shown = run(UNPACK, "--strict", f"{folder}/run")
+            self.assertIn("gfx9", shown.stdout)
 
     def test_words_of_memory_that_a_kernel_may_move_are_listed(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +53,8 @@ class ExampleTest(unittest.TestCase):
 
     def test_without_execution_jobs_are_done_at_once(self) -> None:
         done = run(MOCK, "--device=skl", "--", EXAMPLE, NODE)
-        self.assertEqual((done.returncode, done.stdout), (0, "done 1, stored 0, copied 0\n"))
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "done 1, stored 0, copied 0, value 0\n"))
 
     def test_a_hang_is_an_error_that_says_where_the_report_is(self) -> None:
         for device, report in (("skl", "error"), ("lnl", "devcoredump/data")):
@@ -53,7 +66,8 @@ class ExampleTest(unittest.TestCase):
 
     def test_the_host_needs_no_kernel(self) -> None:
         done = run(EXAMPLE, "--device=host")
-        self.assertEqual((done.returncode, done.stdout), (0, "done 1, stored 0, copied 0\n"))
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "done 1, stored 0, copied 0, value 0\n"))
 
     def test_a_node_that_cannot_be_opened_is_an_error(self) -> None:
         done = run(EXAMPLE, "--device=/dev/null")

@@ -32,6 +32,9 @@ class ModelDevice : public Device {
     uint64_t batch_address = 0;
     std::string engine;
     std::vector<Fence> after;
+    std::vector<Resident> residents;
+    std::vector<std::pair<std::string, uint64_t>> bases;
+    std::vector<Relocation> relocations;
   };
 
   ModelDevice() : memory_(*HostDevice::Create()) {}
@@ -115,8 +118,16 @@ class ModelDevice : public Device {
     if (instant_) {
       done_.insert(fence);
     } else {
-      waiting_[job.engine].push_back(
-          {fence, job.batch_address, job.engine, {job.after.begin(), job.after.end()}});
+      Started& started = waiting_[job.engine].emplace_back();
+      started.fence = fence;
+      started.batch_address = job.batch_address;
+      started.engine = job.engine;
+      started.after.assign(job.after.begin(), job.after.end());
+      started.residents.assign(job.residents.begin(), job.residents.end());
+      for (const JobBase& base : job.bases) {
+        started.bases.emplace_back(std::string(base.name), base.address);
+      }
+      started.relocations.assign(job.relocations.begin(), job.relocations.end());
     }
     return fence;
   }

@@ -207,20 +207,39 @@ TEST_F(SubmitterTest, AThreadWaitsForAValueThatIsPromisedLater) {
   waits.join();
 }
 
-TEST_F(SubmitterTest, WhatAHeldJobRefersToIsCopied) {
-  {
+// The same whether the job is handed over at once or held, while what it refers to ends.
+TEST_F(SubmitterTest, TheDeviceGetsAllThatAJobRefersTo) {
+  for (const uint64_t value : {0, 1}) {
     const std::string name = "base";
-    const std::vector<Resident> residents = {{.memory = static_cast<MemoryId>(1)}};
+    const std::vector<Resident> residents = {{.memory = MemoryId{5}, .address = 0x2000}};
     const std::vector<JobBase> bases = {{name, 0x1000}};
-    const std::vector<TimelinePoint> waits = {{timeline_, 1}};
-    ASSERT_TRUE(
-        submitter_
-            ->Submit(render_,
-                     {.batch_address = 1, .residents = residents, .bases = bases, .waits = waits})
-            .ok());
+    const std::vector<Relocation> relocations = {
+        {.in = MemoryId{5}, .offset = 8, .target = MemoryId{6}, .delta = 0x24, .written = true}};
+    const std::vector<TimelinePoint> waits = {{timeline_, value}};
+    ASSERT_TRUE(submitter_
+                    ->Submit(render_, {.batch_address = value,
+                                       .residents = residents,
+                                       .bases = bases,
+                                       .relocations = relocations,
+                                       .waits = waits})
+                    .ok());
   }
   ASSERT_TRUE(submitter_->Signal({timeline_, 1}).ok());
-  EXPECT_THAT(Taken(), ElementsAre(1));
+  ASSERT_THAT(Taken(), ElementsAre(0, 1));
+  for (const ModelDevice::Started& job : device_.waiting()) {
+    SCOPED_TRACE(job.batch_address);
+    ASSERT_EQ(job.residents.size(), 1u);
+    EXPECT_EQ(job.residents[0].memory, MemoryId{5});
+    EXPECT_EQ(job.residents[0].address, 0x2000u);
+    EXPECT_THAT(job.bases, ElementsAre(testing::Pair("base", 0x1000u)));
+    ASSERT_EQ(job.relocations.size(), 1u);
+    const Relocation& relocation = job.relocations[0];
+    EXPECT_EQ(relocation.in, MemoryId{5});
+    EXPECT_EQ(relocation.offset, 8u);
+    EXPECT_EQ(relocation.target, MemoryId{6});
+    EXPECT_EQ(relocation.delta, 0x24u);
+    EXPECT_TRUE(relocation.written);
+  }
 }
 
 TEST_F(SubmitterTest, TakenIsCalledOnceWithTheFence) {

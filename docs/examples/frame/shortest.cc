@@ -31,10 +31,11 @@ T Must(absl::StatusOr<T> result) {
 }
 void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
 
-// A GPU with --device=/dev/dri/NODE; or else a device that needs no kernel and writes each job to a
-// file, whose name the argument begins.
+// A GPU with --device=/dev/dri/NODE or --device=first; or else a device that needs no kernel and
+// writes each job to a file, whose name the argument begins.
 std::unique_ptr<Device> Open(absl::string_view argument) {
   if (absl::ConsumePrefix(&argument, "--device=")) {
+    if (argument == "first") argument = "";
     return Must(OpenDevice({.path = std::string(argument), .generation = "gfx9"}));
   }
   return Must(HostDevice::Create({

@@ -1,4 +1,5 @@
-// Jobs of two engines on a device, ordered by a timeline. --device= is "host", or a GPU's node.
+// Jobs of two engines on a device, ordered by a timeline. --device= is "host", "first", or a GPU's
+// node.
 
 #include <cstdint>
 #include <cstdio>
@@ -15,11 +16,14 @@
 #include "runtime/command/relocation_list.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/engines.h"
+#include "runtime/intel/batch/gfx11.h"
 #include "runtime/intel/batch/gfx12.h"
 #include "runtime/intel/batch/gfx125.h"
 #include "runtime/intel/batch/gfx75.h"
+#include "runtime/intel/batch/gfx8.h"
 #include "runtime/intel/batch/gfx9.h"
 #include "runtime/intel/batch/xe2.h"
+#include "runtime/intel/batch/xe3.h"
 #include "runtime/intel/memory/driver_zones.h"
 #include "runtime/kernel/open.h"
 #include "runtime/memory/address_space.h"
@@ -27,6 +31,7 @@
 #include "runtime/memory/host_device.h"
 #include "runtime/memory/residency.h"
 #include "runtime/submission/submitter.h"
+#include "runtime/submission/timeline_memory.h"
 
 namespace {
 
@@ -36,12 +41,13 @@ using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx75 = packsmith::gfx75;
 
 // Page: open
-// A node of /dev/dri, or for "host" a device that needs no kernel.
+// A node of /dev/dri, for "first" the first one that works, or for "host" a device that needs no
+// kernel.
 std::unique_ptr<Device> Open(const std::string& name) {
   if (name == "host") {
     return Must(HostDevice::Create({.device = {.family = "intel", .generation = "gfx9"}}));
   }
-  return Must(OpenDevice({.path = name}));
+  return Must(OpenDevice({.path = name == "first" ? "" : name}));
 }
 // End
 
@@ -83,11 +89,19 @@ void Run(Device& device) {
   // End
 
   Recorded<Gen> draws(*buffers, other), copies(*buffers, other);
+  // Page: value
+  const auto values = Must(TimelineMemory::Create(*buffers, {.zone = other}));
+  const TimelineMemory::Place place = Must(values->PlaceOf(uploads));
+  const packsmith::address value{place.address, place.buffer};
+  EmitWait(draws.batch, value, 1);
+  // End
   draws.batch.Emit(typename Gen::CopyMemory{.destination_memory_address = at(8),
                                             .source_memory_address = at(0)});
   EmitSignal(draws.batch, EngineKind::kRender, at(64), 1);
   copies.batch.Emit(typename Gen::StoreData{.address = at(0), .immediate_data = 42});
-  EmitFlush(copies.batch, EngineKind::kCopy);
+  // Page: signal
+  EmitSignal(copies.batch, EngineKind::kCopy, value, 1);
+  // End
 
   // Page: submit
   const TimelinePoint uploaded[] = {{uploads, 1}};
@@ -106,7 +120,8 @@ void Run(Device& device) {
   // End
   uint32_t words[3] = {};
   std::memcpy(words, data.cpu, sizeof(words));
-  std::printf("done %d, stored %u, copied %u\n", done, words[0], words[2]);
+  std::printf("done %d, stored %u, copied %u, value %d\n", done, words[0], words[2],
+              static_cast<int>(Must(values->Value(uploads))));
 }
 
 // A kernel that moves memory corrects the words that hold addresses.
@@ -138,29 +153,27 @@ void RunMoved(Device& device) {
   std::printf("done %d, stored %u, signalled %u\n", done, found[0], found[16]);
 }
 
+// By the generation's name.
+constexpr std::pair<const char*, void (*)(Device&)> kRuns[] = {
+    {"gfx75", RunMoved},   {"gfx8", Run<Gfx8>},     {"gfx9", Run<Gfx9>}, {"gfx11", Run<Gfx11>},
+    {"gfx12", Run<Gfx12>}, {"gfx125", Run<Gfx125>}, {"xe2", Run<Xe2>},   {"xe3", Run<Xe3>},
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   absl::string_view name = argc == 2 ? argv[1] : "";
   if (!absl::ConsumePrefix(&name, "--device=") || name.empty()) {
-    std::fputs("usage: submission --device=host|/dev/dri/NODE\n", stderr);
+    std::fputs("usage: submission --device=host|first|/dev/dri/NODE\n", stderr);
     return 2;
   }
   const std::unique_ptr<Device> device = Open(std::string(name));
   const std::string generation = device->generation();
-  if (generation == "gfx75") {
-    RunMoved(*device);
-  } else if (generation == "gfx9") {
-    Run<Gfx9>(*device);
-  } else if (generation == "gfx12") {
-    Run<Gfx12>(*device);
-  } else if (generation == "gfx125") {
-    Run<Gfx125>(*device);
-  } else if (generation == "xe2") {
-    Run<Xe2>(*device);
-  } else {
-    std::fprintf(stderr, "the example has no batches for %s\n", generation.c_str());
-    return 1;
+  for (const auto& [name_of, run] : kRuns) {
+    if (generation != name_of) continue;
+    run(*device);
+    return 0;
   }
-  return 0;
+  std::fprintf(stderr, "the example has no batches for %s\n", generation.c_str());
+  return 1;
 }

@@ -152,16 +152,27 @@ absl::Status AsahiDevice::ExecuteCommands(const Submission& submission,
   for (const uint32_t wait : submission.waits) {
     syncs.push_back({.sync_type = api::kSyncSyncobj, .handle = wait, .timeline_value = 0});
   }
+  const auto add_points = [&syncs](absl::Span<const SyncobjPoint> points) {
+    for (const SyncobjPoint& point : points) {
+      syncs.push_back({.sync_type = api::kSyncTimeline,
+                       .handle = point.syncobj,
+                       .timeline_value = point.value});
+    }
+  };
+  add_points(submission.wait_points);
+  const size_t waits = syncs.size();
   syncs.push_back(
       {.sync_type = api::kSyncSyncobj, .handle = submission.signals, .timeline_value = 0});
+  add_points(submission.signal_points);
   api::submit args = {};
   args.syncs = reinterpret_cast<uintptr_t>(syncs.data());
   args.cmdbuf = reinterpret_cast<uintptr_t>(buffer.data());
   args.queue_id = *queue;
-  args.in_sync_count = static_cast<uint32_t>(submission.waits.size());
-  args.out_sync_count = 1;
+  args.in_sync_count = static_cast<uint32_t>(waits);
+  args.out_sync_count = static_cast<uint32_t>(syncs.size() - waits);
   args.cmdbuf_size = static_cast<uint32_t>(buffer.size());
-  return calls().Do("SUBMIT", api::kSubmit, args);
+  const int result = calls().Try(api::kSubmit, args);
+  return result < 0 ? SubmitError(-result, "SUBMIT", submission.job) : absl::OkStatus();
 }
 
 absl::StatusOr<Fence> AsahiDevice::SubmitCommands(const Job& job,

@@ -111,10 +111,13 @@ absl::StatusOr<bool> Calls::WaitSyncobj(uint32_t handle, absl::Duration timeout)
   args.handles = reinterpret_cast<uintptr_t>(&handle);
   args.count_handles = 1;
   args.timeout_nsec = Deadline(timeout);
-  const int result = Try(api::kSyncobjWait, args);
+  return WaitResult(Try(api::kSyncobjWait, args), "SYNCOBJ_WAIT");
+}
+
+absl::StatusOr<bool> Calls::WaitResult(int result, absl::string_view name) const {
   if (result == -ETIME) return false;
   if (result >= 0) return true;
-  absl::Status error = Error(-result, "SYNCOBJ_WAIT");
+  absl::Status error = Error(-result, name);
   // Aborted would say that the job has failed, and so does not run any more.
   if (absl::IsAborted(error)) error = absl::InternalError(error.message());
   return error;
@@ -136,6 +139,55 @@ absl::Status Calls::ImportSyncFile(uint32_t handle, int fd) const {
   args.flags = api::kSyncobjFdSyncFile;
   args.fd = fd;
   return Do("SYNCOBJ_FD_TO_HANDLE", api::kSyncobjFdToHandle, args);
+}
+
+absl::StatusOr<UniqueFd> Calls::ExportSyncobj(uint32_t handle) const {
+  api::syncobj_handle args = {};
+  args.handle = handle;
+  args.fd = -1;
+  const absl::Status status = Do("SYNCOBJ_HANDLE_TO_FD", api::kSyncobjHandleToFd, args);
+  if (!status.ok()) return status;
+  return UniqueFd(args.fd);
+}
+
+absl::StatusOr<uint32_t> Calls::ImportSyncobj(int fd) const {
+  api::syncobj_handle args = {};
+  args.fd = fd;
+  const absl::Status status = Do("SYNCOBJ_FD_TO_HANDLE", api::kSyncobjFdToHandle, args);
+  if (!status.ok()) return status;
+  return args.handle;
+}
+
+absl::StatusOr<uint64_t> Calls::QueryTimeline(uint32_t handle, TimelineValue value) const {
+  uint64_t point = 0;
+  api::syncobj_timeline_array args = {};
+  args.handles = reinterpret_cast<uintptr_t>(&handle);
+  args.points = reinterpret_cast<uintptr_t>(&point);
+  args.count_handles = 1;
+  args.flags = value == TimelineValue::kPromised ? api::kSyncobjQueryLastSubmitted : 0;
+  const absl::Status status = Do("SYNCOBJ_QUERY", api::kSyncobjQuery, args);
+  if (!status.ok()) return status;
+  return point;
+}
+
+absl::Status Calls::SignalTimeline(uint32_t handle, uint64_t point) const {
+  api::syncobj_timeline_array args = {};
+  args.handles = reinterpret_cast<uintptr_t>(&handle);
+  args.points = reinterpret_cast<uintptr_t>(&point);
+  args.count_handles = 1;
+  return Do("SYNCOBJ_TIMELINE_SIGNAL", api::kSyncobjTimelineSignal, args);
+}
+
+absl::StatusOr<bool> Calls::WaitTimeline(uint32_t handle, uint64_t point, TimelineValue until,
+                                         absl::Duration timeout) const {
+  api::syncobj_timeline_wait args = {};
+  args.handles = reinterpret_cast<uintptr_t>(&handle);
+  args.points = reinterpret_cast<uintptr_t>(&point);
+  args.timeout_nsec = Deadline(timeout);
+  args.count_handles = 1;
+  args.flags =
+      until == TimelineValue::kPromised ? api::kSyncobjWaitAvailable : api::kSyncobjWaitForSubmit;
+  return WaitResult(Try(api::kSyncobjTimelineWait, args), "SYNCOBJ_TIMELINE_WAIT");
 }
 
 absl::Status Calls::DoOn(int fd, absl::string_view name, uint32_t request, void* argument) const {
@@ -165,11 +217,15 @@ absl::Status Calls::AddDmaBufFence(int dma_buf, int sync_file, bool written) con
 }
 
 absl::Status Calls::OutcomeOfSyncobj(uint32_t handle, absl::Status& outcome) const {
+  // Aborted would say that the job has failed.
+  const auto not_aborted = [](const absl::Status& error) {
+    return absl::IsAborted(error) ? absl::InternalError(error.message()) : error;
+  };
   const absl::StatusOr<UniqueFd> file = ExportSyncFile(handle);
-  if (!file.ok()) return file.status();
+  if (!file.ok()) return not_aborted(file.status());
   api::sync_file_info info = {};
   const absl::Status asked = DoOn(file->get(), "SYNC_IOC_FILE_INFO", api::kSyncFileInfo, &info);
-  if (!asked.ok()) return asked;
+  if (!asked.ok()) return not_aborted(asked);
   outcome = info.status >= 0 ? absl::OkStatus() : absl::AbortedError(strerror(-info.status));
   return absl::OkStatus();
 }

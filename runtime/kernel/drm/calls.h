@@ -69,6 +69,20 @@ class Calls {
   // The present fence as a sync file, and a syncobj's fence from one.
   absl::StatusOr<UniqueFd> ExportSyncFile(uint32_t handle) const;
   absl::Status ImportSyncFile(uint32_t handle, int fd) const;
+  // All of a syncobj, for other files: its points and its fence.
+  absl::StatusOr<UniqueFd> ExportSyncobj(uint32_t handle) const;
+  absl::StatusOr<uint32_t> ImportSyncobj(int fd) const;
+
+  // ---- Points of synchronization objects that are timelines. ----
+  // A point is promised when work that signals it, or a later one, has been submitted.
+  enum class TimelineValue : uint8_t { kPromised, kReached };
+  // The last one; 0: there is none.
+  absl::StatusOr<uint64_t> QueryTimeline(uint32_t handle, TimelineValue value) const;
+  absl::Status SignalTimeline(uint32_t handle, uint64_t point) const;
+  // Whether the point was promised, or reached, before the time is up.
+  absl::StatusOr<bool> WaitTimeline(uint32_t handle, uint64_t point, TimelineValue until,
+                                    absl::Duration timeout) const;
+
   // Of a dma-buf: its implicit fences as a sync file, those that who writes or reads must wait for,
   // and another one for them. Unimplemented before Linux 6.0.
   absl::StatusOr<UniqueFd> ExportDmaBufFences(int dma_buf, bool to_write) const;
@@ -82,6 +96,7 @@ class Calls {
 
  private:
   int TryPointer(uint32_t request, void* argument) const;
+  absl::StatusOr<bool> WaitResult(int result, absl::string_view name) const;
   absl::Status DoOn(int fd, absl::string_view name, uint32_t request, void* argument) const;
 
   const std::shared_ptr<Connection> connection_;
@@ -92,6 +107,12 @@ class Syncobj {
  public:
   static absl::StatusOr<Syncobj> Create(const Calls& calls, bool signalled = false) {
     const absl::StatusOr<uint32_t> handle = calls.CreateSyncobj(signalled);
+    if (!handle.ok()) return handle.status();
+    return Syncobj(calls, *handle);
+  }
+  // Another file's; the caller keeps the descriptor.
+  static absl::StatusOr<Syncobj> Import(const Calls& calls, int fd) {
+    const absl::StatusOr<uint32_t> handle = calls.ImportSyncobj(fd);
     if (!handle.ok()) return handle.status();
     return Syncobj(calls, *handle);
   }

@@ -82,14 +82,15 @@ absl::StatusOr<std::unique_ptr<Connection>> OpenNode(const std::string& path) {
 }
 
 std::vector<std::string> RenderNodes() {
+  namespace fs = std::filesystem;
   std::vector<std::pair<int, std::string>> found;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder, error)) {
-    const std::string name = entry.path().filename().string();
+  for (fs::directory_iterator at(kFolder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
     absl::string_view digits = name;
     int number = 0;
     if (absl::ConsumePrefix(&digits, "renderD") && absl::SimpleAtoi(digits, &number)) {
-      found.emplace_back(number, entry.path().string());
+      found.emplace_back(number, at->path().string());
     }
   }
   std::sort(found.begin(), found.end());

@@ -45,7 +45,8 @@ class Connection {
 // open().
 absl::StatusOr<std::unique_ptr<Connection>> OpenNode(const std::string& path);
 
-// The render nodes of /dev/dri, by number.
+// The render nodes of /dev/dri, by number: those that were found, if the folder cannot be read
+// whole.
 std::vector<std::string> RenderNodes();
 
 }  // namespace packsmith::gpu

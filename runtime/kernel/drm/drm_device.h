@@ -3,8 +3,6 @@
 #ifndef PACKSMITH_RUNTIME_KERNEL_DRM_DRM_DEVICE_H_
 #define PACKSMITH_RUNTIME_KERNEL_DRM_DRM_DEVICE_H_
 
-#include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "runtime/kernel/drm/properties.h"
 #include "runtime/memory/device.h"
 
@@ -16,9 +14,6 @@ class DrmDevice : public Device {
  public:
   // The same at all times.
   virtual const DeviceProperties& properties() const = 0;
-  // Binds all of these or none, in one call of the kernel if it has such a call. All are of one
-  // space.
-  virtual absl::Status BindAll(absl::Span<const PageBinding> bindings) = 0;
 };
 
 }  // namespace packsmith::gpu

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
 #include "runtime/base/debug.h"
+#include "runtime/kernel/uapi/drm.h"
 #include "runtime/memory/debug_submit.h"
 
 namespace packsmith::gpu {
@@ -28,7 +29,8 @@ DrmDeviceBase::DrmDeviceBase(std::shared_ptr<Connection> connection, std::string
       generation_(std::move(generation)),
       properties_(std::move(properties)),
       checks_residents_(checks_residents),
-      fences_(calls_, std::move(dump)) {
+      fences_(calls_, std::move(dump)),
+      timelines_(calls_) {
   objects_.emplace_back();  // MemoryId 0 is none
 }
 
@@ -415,6 +417,9 @@ absl::Status DrmDeviceBase::Run(const Job& job, uint32_t* signals,
     status = fences_.Hold(job.after, scratch->waits);
     held = status.ok();
   }
+  if (status.ok() && !(job.waits.empty() && job.signals.empty())) {
+    status = timelines_.Hold(job.waits, job.signals, scratch->points);
+  }
   if (status.ok() && signals != nullptr) {
     const absl::StatusOr<uint32_t> syncobj = fences_.Take();
     status = syncobj.status();
@@ -427,11 +432,21 @@ absl::Status DrmDeviceBase::Run(const Job& job, uint32_t* signals,
                       .objects = scratch->objects,
                       .relocations = scratch->relocations,
                       .waits = scratch->waits,
-                      .signals = signals == nullptr ? 0 : *signals});
+                      .signals = signals == nullptr ? 0 : *signals,
+                      .wait_points = scratch->points.waits,
+                      .signal_points = scratch->points.signals});
   }
+  scratch->points.Clear();
   if (held) fences_.Release(job.after);
   ReturnScratch(std::move(scratch));
   return status;
+}
+
+absl::Status DrmDeviceBase::SubmitError(int error, absl::string_view call, const Job& job) const {
+  const absl::Status status = calls_.Error(error, call);
+  return absl::Status(status.code(),
+                      absl::StrFormat("%s; the job was for engine %s, context %d of space %d",
+                                      status.message(), job.engine, job.context, job.space));
 }
 
 bool DrmDeviceBase::HasFailed(uint32_t space, uint32_t context) {
@@ -491,6 +506,12 @@ absl::StatusOr<Fence> DrmDeviceBase::ImportFence(int sync_file) {
     return status;
   }
   return fences_.Begin(*syncobj, "imported", std::nullopt);
+}
+
+absl::StatusOr<KernelTimelines*> DrmDeviceBase::timelines() {
+  if (takes_points() && calls_.Capability(uapi::drm::kCapSyncobjTimeline) != 0) return &timelines_;
+  return absl::UnimplementedError(absl::StrCat(
+      calls_.path(), ": the kernel has no timelines for jobs; Linux 5.8 or later has them"));
 }
 
 absl::StatusOr<Fence> DrmDeviceBase::ImportUses(MemoryId memory, bool to_write) {

@@ -24,6 +24,7 @@
 #include "runtime/kernel/drm/drm_device.h"
 #include "runtime/kernel/drm/fences.h"
 #include "runtime/kernel/drm/properties.h"
+#include "runtime/kernel/drm/timelines.h"
 #include "runtime/memory/device.h"
 #include "runtime/memory/page_table.h"
 
@@ -54,6 +55,7 @@ class DrmDeviceBase : public DrmDevice {
   absl::StatusOr<Fence> ImportFence(int sync_file) override;
   absl::StatusOr<Fence> ImportUses(MemoryId memory, bool to_write) override;
   absl::Status ExportUse(MemoryId memory, Fence fence, bool written) override;
+  absl::StatusOr<KernelTimelines*> timelines() override;
 
  protected:
   // What the drivers' devices know of a memory.
@@ -105,6 +107,7 @@ class DrmDeviceBase : public DrmDevice {
     absl::Span<const JobRelocation> relocations;  // empty unless the device moves memory
     absl::Span<const uint32_t> waits;             // syncobjs
     uint32_t signals;                             // a syncobj; 0: the job has no fence
+    absl::Span<const SyncobjPoint> wait_points, signal_points;
   };
 
   // `dump`: where the kernel reports hangs, for messages. Without checks_residents, jobs' residents
@@ -129,6 +132,8 @@ class DrmDeviceBase : public DrmDevice {
     (void)space, (void)plain_address, (void)size;
     return absl::OkStatus();
   }
+  // Whether submissions may have points; if the kernel has timelines at all.
+  virtual bool takes_points() const { return true; }
   // Hands the job to the kernel, which returns at once. Several threads may be in it.
   virtual absl::Status Execute(const Submission& submission) = 0;
 
@@ -149,6 +154,8 @@ class DrmDeviceBase : public DrmDevice {
   // … for a job of which nobody is told that it is done.
   absl::Status SubmitWithoutFenceBy(const Job& job,
                                     absl::FunctionRef<absl::Status(const Submission&)> execute);
+  // What the kernel said to a job, with the context that it is of.
+  absl::Status SubmitError(int error, absl::string_view call, const Job& job) const;
   // Whether a job of the context has failed, as far as that was found out: of those that were
   // waited for, and of the oldest of those that may still run, which are asked now.
   bool HasFailed(uint32_t space, uint32_t context);
@@ -160,6 +167,7 @@ class DrmDeviceBase : public DrmDevice {
     std::vector<JobObject> objects;
     std::vector<JobRelocation> relocations;
     std::vector<uint32_t> waits;
+    SyncobjTimelines::Held points;
   };
 
   static constexpr unsigned kSlotBits = 22;
@@ -192,6 +200,7 @@ class DrmDeviceBase : public DrmDevice {
   const DeviceProperties properties_;
   const bool checks_residents_;
   Fences fences_;
+  SyncobjTimelines timelines_;
 
   mutable Mutex mutex_;
   std::deque<Object> objects_ ABSL_GUARDED_BY(mutex_);  // by the low bits of MemoryId, from 1

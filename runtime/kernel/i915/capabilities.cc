@@ -146,6 +146,7 @@ absl::Status Asker::AskSubmission() {
       {api::kParamHasExecBatchFirst, &out_.has_batch_first},
       {api::kParamHasExecAsync, &out_.has_async},
       {api::kParamHasExecCapture, &out_.has_capture},
+      {api::kParamHasExecTimelineFences, &out_.has_timeline_fences},
       {api::kParamHasUserptrProbe, &out_.has_user_probe},
       {api::kParamNumFencesAvail, &out_.has_fences},
   };

@@ -35,8 +35,9 @@ struct Capabilities {
   // Contexts have address spaces (full PPGTT), and engines that are chosen when they are made.
   bool has_spaces = false;
   bool has_batch_first = false;
-  bool has_async = false;    // objects that are not synchronized with other processes
-  bool has_capture = false;  // objects that are part of dumps of hangs
+  bool has_timeline_fences = false;  // submissions wait for and signal points of timelines
+  bool has_async = false;            // objects that are not synchronized with other processes
+  bool has_capture = false;          // objects that are part of dumps of hangs
   // … also in contexts that are recoverable. Source: Linux, i915_gem_execbuffer.c.
   bool captures_if_recoverable = false;
   // Post-sync writes go through the global page table, in which what they write to must be bound:

@@ -17,6 +17,7 @@ struct ExecLists {
   std::vector<uapi::i915::gem_exec_object2> objects;
   size_t batch_place = 0;  // of the batch's object
   std::vector<uapi::i915::gem_exec_fence> fences;
+  std::vector<uint64_t> points;  // of each fence; 0: it is no timeline's. Empty: none is
   // By the object that holds the words.
   std::vector<uapi::i915::gem_relocation_entry> relocations;
   // Of the job's objects, in its order: where the kernel had it last, if that was ever another

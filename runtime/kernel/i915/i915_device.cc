@@ -26,10 +26,12 @@ constexpr uint32_t kPatCoherent = 3, kPatDisplay = 1;
 std::string DumpOf(const Connection& connection) {
   const std::string folder = connection.sysfs();
   if (folder.empty()) return "/sys/class/drm/card*/error";
+  namespace fs = std::filesystem;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder + "/drm", error)) {
-    const std::string name = entry.path().filename().string();
-    if (absl::StartsWith(name, "card")) return entry.path().string() + "/error";
+  for (fs::directory_iterator at(folder + "/drm", error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (absl::StartsWith(name, "card")) return at->path().string() + "/error";
   }
   return folder + "/drm/card*/error";
 }

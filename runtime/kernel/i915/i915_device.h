@@ -92,6 +92,7 @@ class I915Device : public DrmDeviceBase {
   absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
   void ClosedLocked(uint32_t handle) override;
   absl::Status Execute(const Submission& submission) override;
+  bool takes_points() const override { return capabilities_.has_timeline_fences; }
 
  private:
   I915Device(std::shared_ptr<Connection> connection, std::string generation, std::string dump,
@@ -104,6 +105,7 @@ class I915Device : public DrmDeviceBase {
   void ReturnLists(std::unique_ptr<i915::ExecLists> lists);
   void FillObjects(const Submission& submission, bool captures, i915::ExecLists& lists) const;
   static void FillRelocations(const Submission& submission, i915::ExecLists& lists);
+  static void AddPoints(const Submission& submission, i915::ExecLists& lists);
   // Which of a job's objects the kernel has moved before.
   void FindMoved(const Submission& submission, i915::ExecLists& lists);
   void NoteMoved(const Submission& submission, const i915::ExecLists& lists);

@@ -1,6 +1,7 @@
 // I915Device: jobs as EXECBUFFER2 takes them.
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -115,6 +116,17 @@ void I915Device::NoteMoved(const Submission& submission, const i915::ExecLists& 
   }
 }
 
+void I915Device::AddPoints(const Submission& submission, i915::ExecLists& lists) {
+  lists.points.assign(lists.fences.size(), 0);
+  for (const auto& [points, flags] : {std::pair(submission.wait_points, api::kFenceWait),
+                                      std::pair(submission.signal_points, api::kFenceSignal)}) {
+    for (const SyncobjPoint& point : points) {
+      lists.fences.push_back({.handle = point.syncobj, .flags = flags});
+      lists.points.push_back(point.value);
+    }
+  }
+}
+
 absl::Status I915Device::Refused(int error, const Job& job) {
   if (error == EIO) {
     contexts_.NoteLost(job.space, job.context);
@@ -123,7 +135,7 @@ absl::Status I915Device::Refused(int error, const Job& job) {
         "hang in %s",
         job.context, job.space, dump_));
   }
-  return calls().Error(error, "GEM_EXECBUFFER2");
+  return SubmitError(error, "GEM_EXECBUFFER2", job);
 }
 
 absl::Status I915Device::Execute(const Submission& submission) {
@@ -160,16 +172,30 @@ absl::Status I915Device::Execute(const Submission& submission) {
     lists->fences.push_back({.handle = syncobj, .flags = api::kFenceWait});
   }
   lists->fences.push_back({.handle = submission.signals, .flags = api::kFenceSignal});
+  lists->points.clear();
+  const bool has_points = !submission.wait_points.empty() || !submission.signal_points.empty();
+  if (has_points) AddPoints(submission, *lists);
+  api::gem_execbuffer_ext_timeline_fences extension = {};
+  extension.base.name = api::kExecTimelineFences;
+  extension.fence_count = lists->fences.size();
+  extension.handles_ptr = reinterpret_cast<uintptr_t>(lists->fences.data());
+  extension.values_ptr = reinterpret_cast<uintptr_t>(lists->points.data());
 
   api::gem_execbuffer2 args = {};
   args.buffers_ptr = reinterpret_cast<uintptr_t>(lists->objects.data());
   args.buffer_count = static_cast<uint32_t>(lists->objects.size());
   args.batch_start_offset = static_cast<uint32_t>(start);
   args.batch_len = static_cast<uint32_t>(length);
-  args.cliprects_ptr = reinterpret_cast<uintptr_t>(lists->fences.data());
-  args.num_cliprects = static_cast<uint32_t>(lists->fences.size());
+  // One of the two: a list of fences, or extensions, one of which is a list with points.
+  if (has_points) {
+    args.cliprects_ptr = reinterpret_cast<uintptr_t>(&extension);
+  } else {
+    args.cliprects_ptr = reinterpret_cast<uintptr_t>(lists->fences.data());
+    args.num_cliprects = static_cast<uint32_t>(lists->fences.size());
+  }
   args.flags = capabilities_.has_spaces ? *engine : capabilities_.engines[*engine].ring;
-  args.flags |= api::kExecFenceArray | api::kExecHandleLut;
+  args.flags |= has_points ? api::kExecUseExtensions : api::kExecFenceArray;
+  args.flags |= api::kExecHandleLut;
   if (capabilities_.has_batch_first) args.flags |= api::kExecBatchFirst;
   // If an object was moved once, words may hold either address.
   if (!lists->any_moved) args.flags |= api::kExecNoReloc;

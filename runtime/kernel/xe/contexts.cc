@@ -84,9 +84,10 @@ absl::StatusOr<std::shared_ptr<XeQueue>> XeContexts::Queue(const Key& key, size_
   const absl::StatusOr<Context*> context = Find(key);
   if (!context.ok()) return context.status();
   if ((*context)->lost) {
-    return absl::AbortedError(
-        absl::StrFormat("context %d of space %d is lost: a job of it hung; create another one",
-                        key.second, key.first));
+    return absl::AbortedError(absl::StrFormat(
+        "context %d of space %d is lost: a job of it hung, which the kernel reports "
+        "in %s; create another one",
+        key.second, key.first, dump_));
   }
   std::vector<std::shared_ptr<XeQueue>>& queues = (*context)->queues;
   queues.resize(info_.engines.size());

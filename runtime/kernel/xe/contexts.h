@@ -45,9 +45,9 @@ class XeContexts {
  public:
   using Key = std::pair<uint32_t, uint32_t>;  // the space and the number
 
-  // All outlive it.
-  XeContexts(const Calls& calls, const XeInfo& info, XeSpaces& spaces)
-      : calls_(calls), info_(info), spaces_(spaces) {}
+  // All outlive it. `dump`: where the kernel reports hangs, for messages.
+  XeContexts(const Calls& calls, const XeInfo& info, XeSpaces& spaces, const std::string& dump)
+      : calls_(calls), info_(info), spaces_(spaces), dump_(dump) {}
 
   // As XeDevice's.
   absl::StatusOr<uint32_t> Create(const ContextOptions& options);
@@ -75,6 +75,7 @@ class XeContexts {
   const Calls& calls_;
   const XeInfo& info_;
   XeSpaces& spaces_;
+  const std::string& dump_;
   Mutex mutex_;
   absl::flat_hash_map<Key, Context> contexts_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<uint32_t, uint32_t> space_of_ ABSL_GUARDED_BY(mutex_);  // by context

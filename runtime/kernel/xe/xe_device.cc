@@ -25,17 +25,26 @@ api::sync WaitFor(uint32_t syncobj) {
   return sync;
 }
 
+api::sync WaitFor(const SyncobjPoint& point) {
+  api::sync sync = {};
+  sync.type = api::kSyncTimeline;
+  sync.handle_or_address = point.syncobj;
+  sync.timeline_value = point.value;
+  return sync;
+}
+
 }  // namespace
 
 XeDevice::XeDevice(std::shared_ptr<Connection> connection, std::string generation, XeInfo info,
                    Options options, std::string dump)
-    : DrmDeviceBase(std::move(connection), std::move(generation), info.properties, std::move(dump),
+    : DrmDeviceBase(std::move(connection), std::move(generation), info.properties, dump,
                     options.checks_residents),
+      dump_(std::move(dump)),
       info_(std::move(info)),
       options_(std::move(options)),
       spaces_(calls(),
               {.scratch_page = options_.scratch_page, .page_faults = options_.page_faults}),
-      contexts_(calls(), info_, spaces_) {}
+      contexts_(calls(), info_, spaces_, dump_) {}
 
 absl::StatusOr<std::unique_ptr<XeDevice>> XeDevice::Open(std::unique_ptr<Connection> connection,
                                                          Options options) {
@@ -158,8 +167,9 @@ absl::Status XeDevice::UnbindLocked(uint32_t space, uint64_t plain_address, uint
 
 absl::StatusOr<size_t> XeDevice::FindEngine(absl::string_view engine) const {
   const auto& engines = info_.properties.engines;
+  const absl::string_view name = engine == "blitter" ? "copy" : engine;
   for (size_t i = 0; i < engines.size(); ++i) {
-    if (engines[i].name == engine) return i;
+    if (engines[i].name == name) return i;
   }
   std::string known;
   for (const DeviceProperties::Engine& one : engines) {
@@ -184,7 +194,12 @@ absl::Status XeDevice::Execute(const Submission& submission, const Store* store)
     if (!queue.ok()) return queue.status();
     absl::InlinedVector<api::sync, 12> syncs;
     for (const uint32_t wait : submission.waits) syncs.push_back(WaitFor(wait));
+    for (const SyncobjPoint& point : submission.wait_points) syncs.push_back(WaitFor(point));
     if (const auto bound = spaces_.Bound(job.space)) syncs.push_back(*bound);
+    for (const SyncobjPoint& point : submission.signal_points) {
+      syncs.push_back(WaitFor(point));
+      syncs.back().flags = api::kSyncSignal;
+    }
     if (submission.signals != 0) {
       syncs.push_back(WaitFor(submission.signals));
       syncs.back().flags = api::kSyncSignal;
@@ -204,7 +219,7 @@ absl::Status XeDevice::Execute(const Submission& submission, const Store* store)
     args.num_batch_buffer = 1;
     const int result = calls().Try(api::kExec, args);
     if (result >= 0) return absl::OkStatus();
-    if (result != -ECANCELED || again) return calls().Error(-result, "EXEC");
+    if (result != -ECANCELED || again) return SubmitError(-result, "EXEC", job);
     const absl::Status status = contexts_.NoteBan(key, *engine, **queue);
     if (!status.ok()) return status;
   }
@@ -268,9 +283,10 @@ absl::StatusOr<bool> XeDevice::WaitForValue(const uint64_t* place, uint64_t valu
   if (result == -ETIME) return false;
   if (result >= 0) return true;
   if (result == -EIO && used != nullptr) {
-    return absl::AbortedError(
-        absl::StrFormat("a job of context %d (%s) of space %d hung before the value was stored",
-                        queue->context, queue->engine, queue->space));
+    return absl::AbortedError(absl::StrFormat(
+        "a job of context %d (%s) of space %d hung before the value was stored; the "
+        "kernel reports it in %s",
+        queue->context, queue->engine, queue->space, dump_));
   }
   return calls().Error(-result, "WAIT_USER_FENCE");
 }

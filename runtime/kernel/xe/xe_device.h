@@ -126,9 +126,11 @@ class XeDevice : public DrmDeviceBase {
   absl::Status Execute(const Submission& submission, const Store* store);
   // Execute(), after checking the store.
   absl::Status ExecuteAndStore(const Submission& submission, const Store& store);
+  // As jobs call it: a name of DeviceProperties, or "blitter", which is "copy".
   absl::StatusOr<size_t> FindEngine(absl::string_view engine) const;
   uint16_t PatOf(const Object& object) const;
 
+  const std::string dump_;
   const XeInfo info_;
   const Options options_;
   XeSpaces spaces_;

@@ -13,7 +13,7 @@ TRIANGLE, DRIVER, PARTS, MOCK, UNPACK, SOURCE = (
 GENERATIONS = ("gfx8", "gfx9", "gfx11", "gfx12", "gfx125", "xe2", "xe3")
 NODE = "/dev/dri/renderD128"
 DEVICES = {"bdw": "gfx8", "skl": "gfx9", "icl": "gfx11", "tgl": "gfx12", "tgl:xe": "gfx12",
-           "dg2:i915": "gfx125", "dg2:xe": "gfx125", "lnl": "xe2"}
+           "dg2:i915": "gfx125", "dg2:xe": "gfx125", "lnl": "xe2", "ptl": "xe3"}
 CORNERS = [[[0.0, -0.5]], [[0.5, 0.5]], [[-0.5, 0.5]]]
 
 
@@ -87,13 +87,18 @@ class ExamplesTest(unittest.TestCase):
 
     def test_both_run_on_mock_kernels(self) -> None:
         for device, generation in DEVICES.items():
-            with self.subTest(device):
-                command = (MOCK, f"--device={device}", "--run", "--warnings", "--summary", "--")
-                said = run(*command, TRIANGLE, generation, f"--device={NODE}")
+            with self.subTest(device), tempfile.TemporaryDirectory() as folder:
+                command = (MOCK, f"--device={device}", "--run", "--warnings", "--summary")
+                said = run(*command, f"--record={folder}/triangle", "--", TRIANGLE, generation,
+                           f"--device={NODE}")
                 self.assertIn("1 submissions, 0 warnings", said)
-                said = run(*command, DRIVER, generation, f"--device={NODE}")
+                said = run(*command, f"--record={folder}/driver", "--", DRIVER, generation,
+                           f"--device={NODE}")
                 self.assertIn("texel ff0000ff", said)  # the copy engine has written it
                 self.assertIn("2 submissions, 0 warnings", said)
+                for name in ("triangle", "driver"):
+                    shown = run(UNPACK, "--strict", "--fail-on=fault", f"{folder}/{name}")
+                    self.assertIn("; all of it decoded", shown)
 
     def test_other_generations_are_refused(self) -> None:
         self.assertIn("gfx125", run(TRIANGLE, "gfx7", "core", code=2))

@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/capture/devices/device_info.h"
+#include "runtime/submission/submitter.h"
 #include "tests/kernel/asahi/machine.h"
 
 namespace packsmith::gpu {
@@ -307,6 +308,60 @@ TEST(AsahiDevice, ARenderPassHasAllOfItsStructure) {
   EXPECT_EQ(attachment.size, 0x4000u);
   // Its streams: the vertices' and the two programs.
   EXPECT_THAT(done.streams, SizeIs(3));
+}
+
+// A render pass that is held, and waits for a dispatch: each with what only this device knows.
+TEST(AsahiDevice, QueuesHandOverRenderPassesAndDispatches) {
+  Machine machine;
+  const auto device = machine.Open();
+  const Place stream = machine.Make(*device, kStream);
+  const PlacedJob work({stream});
+  const auto submitter = Submitter::Create(*device, {});
+  const QueueId render = submitter->AddQueue({.engine = "render"});
+  const QueueId compute = submitter->AddQueue({.engine = "compute"});
+  const TimelinePoint computed = {submitter->AddTimeline(), 1};
+  AsahiRender pass;
+  pass.stream = kStream;
+  pass.width = 1920;
+  pass.height = 1080;
+  const auto drawn = submitter->Submit(
+      render, {.residents = work.job.residents,
+               .waits = {&computed, 1},
+               .submit = [&](const Job& job) { return device->SubmitRender(job, pass); }});
+  ASSERT_TRUE(drawn.ok()) << drawn.status();
+  EXPECT_THAT(machine.seen.works, IsEmpty());
+  AsahiCompute dispatch;
+  dispatch.stream = kStream + 128;
+  dispatch.stream_end = kStream + 192;
+  ASSERT_TRUE(
+      submitter
+          ->Submit(compute,
+                   {.residents = work.job.residents,
+                    .signals = {&computed, 1},
+                    .submit = [&](const Job& job) { return device->SubmitCompute(job, dispatch); }})
+          .ok());
+  EXPECT_EQ(*submitter->Wait(*drawn, kLong), true);
+  ASSERT_THAT(machine.seen.works, SizeIs(2));
+  EXPECT_EQ(machine.seen.works[0]->engine, "compute");
+  const auto [header, packed] = LastCommand<asahi::cmd_render>(*machine.seen.works[1]);
+  EXPECT_EQ(packed.width_px, 1920);
+  EXPECT_EQ(packed.height_px, 1080);
+}
+
+TEST(AsahiDevice, AGpuThatIsGoneIsAnErrorThatNamesTheContext) {
+  Machine machine;
+  Injector injector;
+  auto opened = AsahiDevice::Open(machine.Connect(&injector), {});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  AsahiDevice& device = **opened;
+  PlacedJob work({machine.Make(device, kStream)});
+  work.job.context = *device.CreateContext({});
+  ASSERT_EQ(*device.Wait(*device.Submit(work.job), kLong), true);
+  injector.FailAfter(0, ENODEV);
+  const auto fence = device.Submit(work.job);
+  EXPECT_EQ(CodeOf(fence), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(fence.status().message()),
+              HasSubstr("engine compute, context 1 of space 0"));
 }
 
 TEST(AsahiDevice, CommandsOfASubmissionWaitAsTheySay) {

@@ -23,6 +23,7 @@
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/residency.h"
+#include "runtime/submission/submitter.h"
 #include "tests/kernel/i915/rig.h"
 
 namespace packsmith::gpu {
@@ -49,8 +50,30 @@ class MovedBatchTest : public ::testing::Test {
     RunOn<Gen>(name, {}, 100);                      // chunks share memory
     RunOn<Gen>(name, {.largest_shared = 0}, 2000);  // each is moved by itself
   }
+  static absl::StatusOr<Fence> SubmitTo(Device& device, const Job& job) {
+    return device.Submit(job);
+  }
+  // Through a queue that holds the job.
+  static absl::StatusOr<Fence> SubmitHeld(Device& device, const Job& job) {
+    const auto submitter = Submitter::Create(device, {});
+    const QueueId queue = submitter->AddQueue({});
+    const TimelinePoint point = {submitter->AddTimeline(), 1};
+    Fence fence = 0;
+    const auto submitted = submitter->Submit(queue, {.batch_address = job.batch_address,
+                                                     .residents = job.residents,
+                                                     .relocations = job.relocations,
+                                                     .waits = {&point, 1},
+                                                     .taken = [&](Fence taken) { fence = taken; }});
+    if (!submitted.ok()) return submitted.status();
+    EXPECT_EQ(submitter->held(), 1u);
+    const absl::Status signalled = submitter->Signal(point);
+    if (!signalled.ok()) return signalled;
+    EXPECT_NE(fence, 0u);
+    return fence;
+  }
   template <class Gen>
-  static void RunOn(absl::string_view name, const Buffers::Options& options, uint32_t stores) {
+  static void RunOn(absl::string_view name, const Buffers::Options& options, uint32_t stores,
+                    absl::StatusOr<Fence> (*submit)(Device&, const Job&) = SubmitTo) {
     capture::SimExecutor executor;
     Rig rig(name);
     rig.machine.kernel.set_executor(&executor);
@@ -92,7 +115,8 @@ class MovedBatchTest : public ::testing::Test {
     capture::Client client(rig.machine);
     Occupy(client, residency);
     const uint64_t first = batch.parts()[0].chunk.gpu;
-    const auto fence = rig.device->Submit(
+    const auto fence = submit(
+        *rig.device,
         {.batch_address = first, .residents = residency.residents(), .relocations = list.all()});
     ASSERT_TRUE(fence.ok()) << fence.status();
     ASSERT_TRUE(rig.WaitFor(*fence));
@@ -120,6 +144,7 @@ TEST_F(MovedBatchTest, OfGfx7) {
   Run<intel::Gfx7>("byt");
 }
 TEST_F(MovedBatchTest, OfGfx75) { Run<intel::Gfx75>("hsw"); }
+TEST_F(MovedBatchTest, ThatAQueueHasHeld) { RunOn<intel::Gfx75>("hsw", {}, 100, SubmitHeld); }
 
 }  // namespace
 }  // namespace packsmith::gpu

@@ -1,4 +1,5 @@
 // Jobs with fixed addresses, fences, contexts, and what hangs do.
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,28 @@ TEST(I915SubmissionTest, TheCopyEngineHasItsOtherNameToo) {
   job.engine = "blitter";
   ASSERT_TRUE(scene.device->Submit(job).ok());
   EXPECT_EQ(scene.work().engine, "copy");
+}
+
+TEST(I915SubmissionTest, AKernelWhoseJobsHaveNoTimelinesHasNone) {
+  EXPECT_TRUE(Rig("skl").device->timelines().ok());
+  Rig rig("skl", {.params = {{api::kParamHasExecTimelineFences, 0}}});
+  const auto timelines = rig.device->timelines();
+  EXPECT_EQ(timelines.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(timelines.status().message(), HasSubstr("Linux 5.8"));
+}
+
+TEST(I915SubmissionTest, AGpuThatIsGoneIsAnErrorThatNamesTheContext) {
+  Injector injector;
+  Scene scene("skl", {.injector = &injector});
+  const auto context = scene.device->CreateContext({});
+  Job job = scene.MakeJob();
+  job.context = *context;
+  job.engine = "copy";
+  ASSERT_TRUE(scene.WaitFor(*scene.device->Submit(job)));
+  injector.FailAfter(0, ENODEV);
+  const auto fence = scene.device->Submit(job);
+  EXPECT_EQ(fence.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(fence.status().message(), HasSubstr("engine copy, context 1 of space 0"));
 }
 
 TEST(I915SubmissionTest, AddressesOfTheUpperHalfAreCanonicalForTheKernel) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "runtime/base/mutex.h"
@@ -96,6 +97,10 @@ class LiveConnection : public MockConnection {
     }
     if (request == uapi::drm::kGemClose) --live_.objects;
     if (request == uapi::drm::kSyncobjCreate) ++live_.syncobjs;
+    if (request == uapi::drm::kSyncobjFdToHandle &&
+        static_cast<uapi::drm::syncobj_handle*>(argument)->flags == 0) {
+      ++live_.syncobjs;  // another file's, all of it
+    }
     if (request == uapi::drm::kSyncobjDestroy) --live_.syncobjs;
     return result;
   }
@@ -139,21 +144,20 @@ class KernelOf {
 
   const capture::DeviceInfo& info() const { return info_; }
   std::unique_ptr<DrmDevice> Open(Live& live, Injector* injector = nullptr) {
+    auto opened = TryOpen(live, injector);
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  absl::StatusOr<std::unique_ptr<DrmDevice>> TryOpen(Live& live, Injector* injector) {
     auto connection = std::make_unique<LiveConnection>(kernel, *device_, injector, live);
-    if (driver_ == "i915") return Must(I915Device::Open(std::move(connection), {}));
-    if (driver_ == "xe") return Must(XeDevice::Open(std::move(connection)));
-    return Must(AsahiDevice::Open(std::move(connection)));
+    if (driver_ == "i915") return I915Device::Open(std::move(connection), {});
+    if (driver_ == "xe") return XeDevice::Open(std::move(connection));
+    return AsahiDevice::Open(std::move(connection));
   }
 
   capture::MockKernel kernel;
 
  private:
-  template <typename T>
-  static std::unique_ptr<DrmDevice> Must(absl::StatusOr<std::unique_ptr<T>> opened) {
-    EXPECT_TRUE(opened.ok()) << opened.status();
-    return opened.ok() ? *std::move(opened) : nullptr;
-  }
-
   const std::string driver_;
   capture::DeviceInfo info_;
   capture::MockDevice* device_ = nullptr;

@@ -148,7 +148,7 @@ TEST_P(EveryDevice, ClocksAreReadTogether) {
   EXPECT_EQ(clocks->tick_bits, machine_.device.info().timestamp_bits);
   EXPECT_LE(clocks->cpu_ns, static_cast<uint64_t>(capture::MonotonicNow()));
   EXPECT_NE(clocks->cpu_ns, 0u);
-  EXPECT_EQ(CodeOf(device_->ReadClocks("blitter")), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(device_->ReadClocks("knitting")), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(XeDevice, BindingsAreAsTheMemoryNeedsThem) {
@@ -407,12 +407,39 @@ TEST(XeDevice, AContextThatIsNotRecoverableIsLost) {
   for (int i = 0; i < 2; ++i) {
     const auto refused = device->Submit(work.job);
     EXPECT_EQ(CodeOf(refused), absl::StatusCode::kAborted);
-    EXPECT_THAT(std::string(refused.status().message()), HasSubstr("context 1 of space 0 is lost"));
+    EXPECT_THAT(std::string(refused.status().message()),
+                AllOf(HasSubstr("context 1 of space 0 is lost"), HasSubstr("devcoredump/data")));
   }
   EXPECT_EQ(*device->StateOf(0, *context), ContextState::kLost);
   EXPECT_TRUE(device->DestroyContext(*context).ok());
   work.job.context = 0;
   EXPECT_TRUE(device->Submit(work.job).ok());
+}
+
+TEST(XeDevice, AGpuThatIsGoneIsAnErrorThatNamesTheContext) {
+  Machine machine;
+  Injector injector;
+  auto opened = XeDevice::Open(machine.Connect(&injector));
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  XeDevice& device = **opened;
+  PlacedJob work(machine.Make(device, kBatch), {});
+  work.job.context = *device.CreateContext({});
+  work.job.engine = "copy";
+  ASSERT_EQ(*device.Wait(*device.Submit(work.job), kLong), true);
+  injector.FailAfter(0, ENODEV);
+  const auto fence = device.Submit(work.job);
+  EXPECT_EQ(CodeOf(fence), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(fence.status().message()),
+              HasSubstr("engine copy, context 1 of space 0"));
+}
+
+TEST(XeDevice, TheCopyEngineHasItsOtherNameToo) {
+  Machine machine;
+  const auto device = machine.Open();
+  PlacedJob work(machine.Make(*device, kBatch), {});
+  work.job.engine = "blitter";
+  ASSERT_TRUE(device->Submit(work.job).ok());
+  EXPECT_EQ(machine.seen.works.back()->engine, "copy");
 }
 
 TEST(XeDevice, AValueIsStoredWhenTheJobIsDone) {
