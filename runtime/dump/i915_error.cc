@@ -406,7 +406,7 @@ class Reader {
       engine.requests.push_back(RequestOf(text));
       return;
     }
-    if (key == "hung" || key == "hangcheck stall") engine.hung = value == "yes";
+    if (key == "hung" || key == "hangcheck stall") engine.hung = SaysYes(value);
     if (key == "hangcheck") engine.hung = absl::StartsWith(value, "hung");
     if (key == "Active context") engine.process = ValidUtf8(value);
     if (key == "batch") ReadBatch(value, engine.name);
@@ -418,6 +418,11 @@ class Reader {
       return;
     }
     AddFact(engine.facts, {section_, ValidUtf8(key), ValidUtf8(value), line.offset});
+  }
+
+  // "yes", or, from Linux 5.3 on, a number that is not zero.
+  static bool SaysYes(absl::string_view value) {
+    return value == "yes" || TakeNumber(value, 10).value_or(0) != 0;
   }
 
   // `[0xhhhhhhhh_hhhhhhhh, 0xhhhhhhhh_hhhhhhhh]`: where the batch of the request at fault begins,

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 
 namespace packsmith::hang {
 namespace {
@@ -99,6 +102,19 @@ void WarnOfFailedFirmware(const Case& at, std::vector<std::string>& warnings) {
   }
 }
 
+// A kernel log of several GPUs, from which those of one could not be taken.
+void WarnOfOtherDevices(const Case& at, std::vector<std::string>& warnings) {
+  std::set<absl::string_view> devices;
+  for (const Event& event : at.report.events) {
+    if (!event.device.empty()) devices.insert(event.device);
+  }
+  if (devices.size() < 2) return;
+  warnings.push_back(
+      absl::StrCat("The kernel's log has lines of several GPUs (", absl::StrJoin(devices, ", "),
+                   "), and the dump does not name its own: any of them may be evidence of another "
+                   "GPU's hang. --device=ADDRESS selects one."));
+}
+
 void WarnOfScratch(const Case& at, std::vector<std::string>& warnings) {
   constexpr uint32_t kScratchPage = 1;
   if (!at.dump.vm_flags || (*at.dump.vm_flags & kScratchPage) == 0) return;
@@ -147,6 +163,7 @@ void Judge(const tables::Tables& tables, const Dump& dump, HangReport& report) {
     WarnOfVoid(at, engine, warnings);
   }
   WarnOfScratch(at, warnings);
+  WarnOfOtherDevices(at, warnings);
   report.verdicts = std::move(verdicts);
   report.warnings = std::move(warnings);
 }

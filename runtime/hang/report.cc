@@ -631,6 +631,7 @@ JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job)
 std::vector<Event> EventsOf(const Dump& dump, absl::Span<const Event> events) {
   std::vector<Event> all(events.begin(), events.end());
   if (std::optional<Event> reason = EventOfLine(dump.error_state->title)) {
+    reason->origin = EventOrigin::kReason;
     reason->source = "the kernel's reason";
     all.push_back(*std::move(reason));
   }

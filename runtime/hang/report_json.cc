@@ -86,6 +86,7 @@ class Writer {
     json_.StartObject();
     Text("source", event.source);
     Text("text", event.text);
+    Text("device", event.device);
     if (event.queue) Number("guc_id", *event.queue);
     if (event.asid) Number("asid", *event.asid);
     if (event.address) Hex("address", *event.address);

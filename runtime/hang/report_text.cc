@@ -17,6 +17,7 @@ using decode::Harmless;
 
 constexpr size_t kWidth = 100;
 constexpr size_t kMostWords = 6;  // of a command's dwords
+constexpr size_t kMostLogLines = 20;
 
 class Writer {
  public:
@@ -36,6 +37,7 @@ class Writer {
     for (const EngineReport& engine : report_.engines) Engine(engine);
     if (report_.engines.empty()) Line("No engine's registers are in the dump.");
     Contexts();
+    Log();
     Firmware();
     if (!report_.others.empty()) {
       Line("");
@@ -305,6 +307,24 @@ class Writer {
     for (const Place& batch : report_.batches) {
       Wrapped("  job       ",
               absl::StrFormat("batch at 0x%x, %s", batch.address, Where(batch, true)), 12);
+    }
+  }
+
+  // The lines of the kernel's log that may be of this hang, the last ones.
+  void Log() {
+    std::vector<const Event*> lines;
+    for (const Event& event : report_.events) {
+      if (event.origin == EventOrigin::kLog) lines.push_back(&event);
+    }
+    if (lines.empty()) return;
+    Line("");
+    const size_t left_out = lines.size() - std::min(lines.size(), kMostLogLines);
+    if (left_out != 0) {
+      Line(absl::StrCat("  log       ", left_out, left_out == 1 ? " line" : " lines", " before"));
+    }
+    for (size_t i = left_out; i < lines.size(); ++i) {
+      const Event& event = *lines[i];
+      Wrapped("  log       ", Harmless(absl::StrCat(event.source, ": ", event.text)), 12);
     }
   }
 

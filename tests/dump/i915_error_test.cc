@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -452,6 +453,14 @@ TEST(I915Error, ABatchOfBracketsIsNoRegister) {
   EXPECT_TRUE(dump.error_state->engines[0].registers.empty());
   ASSERT_EQ(dump.error_state->engines[0].facts.size(), 3u);
   EXPECT_EQ(dump.error_state->engines[0].facts[0].key, "batch");
+}
+
+TEST(I915Error, AnEngineHangsIfTheKernelSaysYesOrANumber) {
+  for (const auto& [said, hangs] : std::vector<std::pair<std::string, bool>>{
+           {"yes", true}, {"no", false}, {"1", true}, {"0", false}, {"x", false}}) {
+    const Dump dump = Read("rcs0 command stream:\n  hung: " + said + "\n");
+    EXPECT_EQ(dump.error_state->engines[0].hung, hangs) << said;
+  }
 }
 
 TEST(I915Error, OfLinux42HasListsForEachAddressSpaceAndStatusPagesInRows) {

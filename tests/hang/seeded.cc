@@ -19,6 +19,7 @@
 #include "runtime/hang/kernel_events.h"
 #include "runtime/sim/overlay_memory.h"
 #include "runtime/sim/streamer.h"
+#include "tests/guc/channel.h"
 
 namespace packsmith::hang {
 namespace {
@@ -299,29 +300,27 @@ class Maker {
     queue.started = seed_ == Seed::kNeverStarted ? 6 : 7;
     queue.finished = 6;
     state_.batches = {kBatch};
-    messages_.resize(0x22000 / 4);
     switch (seed_) {
       case Seed::kPageFault: {
         guc::REPORT_PAGE_FAULT_REQ_DESC fault;
         fault.access = 1;
         fault.asid = 42;
         fault.address = kNowhere;
-        Words words(guc::REPORT_PAGE_FAULT_REQ_DESC::length);
-        EXPECT_FALSE(fault.pack(words.data()));
-        FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, words);
-        FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
+        channel_.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC,
+                         guc::Channel::Payload(fault));
+        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
         break;
       }
       case Seed::kCatError:
-        FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {kQueue, 0xdeadbeef});
+        channel_.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {kQueue, 0xdeadbeef});
         break;
       case Seed::kResetByOther:
-        FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue});
+        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue});
         break;
       default:
-        FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue});
+        channel_.FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue});
     }
-    state_.blobs.push_back({"CTB", std::make_shared<Given>(messages_)});
+    state_.blobs.push_back({"CTB", std::make_shared<Given>(channel_.words())});
   }
 
   // Bytes that are there already.
@@ -338,26 +337,11 @@ class Maker {
     const Words words_;
   };
 
-  // A message of the firmware, which the driver has read.
-  void FromGuc(uint32_t action, const Words& payload) {
-    constexpr size_t kDescriptor = 0x800 / 4, kRing = 0x2000 / 4;
-    const size_t ring = kRing + sent_;
-    EXPECT_FALSE((guc::CTB_MESSAGE{.dwords = static_cast<uint32_t>(payload.size()) + 1}.pack(
-        &messages_[ring])));
-    EXPECT_FALSE((
-        guc::HXG_MESSAGE{.action = action, .type = guc::GUC_HXG_TYPE::EVENT, .from_guc = true}.pack(
-            &messages_[ring + 1])));
-    std::copy(payload.begin(), payload.end(), messages_.begin() + static_cast<ptrdiff_t>(ring) + 2);
-    sent_ += payload.size() + 2;
-    const auto at = static_cast<uint32_t>(sent_);
-    EXPECT_FALSE((guc::CTB_DESCRIPTOR{.head = at, .tail = at}.pack(&messages_[kDescriptor])));
-  }
-
   const tables::Tables& tables_;
   const Seed seed_;
   const bool xe_;
-  Words batch_, messages_;
-  size_t sent_ = 0;
+  Words batch_;
+  guc::Channel channel_;
   uint64_t stops_at_ = kBatch;
   Dump dump_;
   ErrorState state_;

@@ -210,6 +210,12 @@ class UnpackTest(unittest.TestCase):
             self.assertNotIn("preemption-timeout", text(*arguments, HANG))
             self.assertIn("preemption-timeout (confidence: high)",
                           text(*arguments, "--dmesg=" + log, HANG))
+        shown = text("--hang", "--dmesg=" + log, HANG)
+        self.assertIn("  log       kernel log, line 1: Resetting rcs0 for preemption time out",
+                      shown)
+        for arguments in (["--hang"], []):
+            shown = text(*arguments, "--dmesg=" + log, "--device=0000:03:00.0", HANG)
+            self.assertNotIn("preemption-timeout", shown)
         done = run("--hang", "--dmesg=/nonexistent", HANG)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"/nonexistent", done.stderr)

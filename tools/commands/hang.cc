@@ -10,6 +10,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/unicode.h"
 #include "runtime/generations/generations.h"
+#include "runtime/hang/beside.h"
 #include "runtime/hang/ecode.h"
 #include "runtime/hang/kernel_events.h"
 #include "runtime/hang/report.h"
@@ -26,6 +27,14 @@ absl::StatusOr<std::vector<hang::Event>> ReadEvents(const Arguments& arguments) 
   if (!log.ok()) return log.status();
   return hang::ReadKernelLog(
       absl::string_view(reinterpret_cast<const char*>(log->bytes.data()), log->bytes.size()));
+}
+
+std::vector<hang::Event> EventsOf(const Arguments& arguments,
+                                  const std::vector<hang::Event>& events, const Dump& dump,
+                                  const std::string& path) {
+  const hang::Beside beside = hang::ReadBeside(path);
+  return hang::EventsNear(dump, arguments.dmesg.empty() ? beside.events : events,
+                          arguments.device.empty() ? beside.device : arguments.device);
 }
 
 int ShowEcode(const Arguments& arguments) {
@@ -71,7 +80,7 @@ int ShowHangs(const Arguments& arguments, const std::vector<hang::Event>& events
       return Then::kGoOn;
     }
     const hang::HangReport report =
-        hang::MakeHangReport(*tables, dump, hang::EventsNear(dump, events));
+        hang::MakeHangReport(*tables, dump, EventsOf(arguments, events, dump, path));
     reports += text ? hang::ToText(*tables, report, color)
                     : JsonWithHiddenEscaped(hang::ToJson(*tables, report));
     std::vector<Problem> problems = dump.problems;
