@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -12,16 +11,6 @@
 namespace packsmith::guc {
 namespace {
 
-// Sections are told by their markers: drivers have named them in different orders. Source: Linux,
-// drivers/gpu/drm/xe/xe_guc_log_types.h and abi/guc_lic_abi.h.
-struct Marked {
-  uint64_t marker;
-  const char* name;
-};
-constexpr Marked kMarkers[] = {{0xdeadfeedcabba9e6, "events"},
-                               {0x8086deadcabba9e6, "crash dump"},
-                               {0xbeeffeedcabba9f7, "state capture"}};
-constexpr uint32_t kConstants = 0x8086900d;
 // Headers fill a page; sections follow.
 constexpr uint64_t kHeaders = 4096;
 
@@ -35,19 +24,13 @@ T At(absl::Span<const uint8_t> bytes, size_t at) {
 }
 
 std::string KeyName(uint32_t key) {
-  const tables::Tables& tables = Tables();
-  const uint32_t found = tables.FindContainer("LOG_CONSTANT");
-  for (const tables::Leaf& leaf : tables.leaves(tables.container(found).leaves)) {
-    if (tables.string(leaf.name) != "Key") continue;
-    const absl::string_view name = tables.ValueName(leaf, key);
-    if (!name.empty()) return std::string(name);
-  }
-  return absl::StrFormat("key 0x%x", key);
+  const absl::string_view name = NameOfValue("LOG_CONSTANT", "Key", key);
+  return name.empty() ? absl::StrFormat("key 0x%x", key) : std::string(name);
 }
 
 void ReadConstants(absl::Span<const uint8_t> bytes, size_t at, Log& log) {
   const LOG_CONSTANTS head = At<LOG_CONSTANTS>(bytes, at);
-  if (head.magic != kConstants) return;
+  if (NameOfValue("LOG_CONSTANTS", "Magic", head.magic).empty()) return;
   at += LOG_CONSTANTS::length * 4;
   const size_t end = std::min<uint64_t>({bytes.size(), kHeaders, at + uint64_t{head.dwords} * 4});
   while (at + 4 <= end && log.constants.size() < kMostLogConstants) {
@@ -74,12 +57,11 @@ Log ReadLog(absl::Span<const uint8_t> bytes) {
   constexpr size_t kState = LOG_BUFFER_STATE::length * 4;
   for (; at + kState <= std::min<uint64_t>(bytes.size(), kHeaders); at += kState) {
     const LOG_BUFFER_STATE state = At<LOG_BUFFER_STATE>(bytes, at);
-    const auto* const marked =
-        std::find_if(std::begin(kMarkers), std::end(kMarkers),
-                     [&](const Marked& one) { return one.marker == state.marker; });
-    if (marked == std::end(kMarkers)) break;
+    // Sections are told by their markers: drivers have named them in different orders.
+    const absl::string_view name = NameOfValue("LOG_BUFFER_STATE", "Section", state.section);
+    if (name.empty() || NameOfValue("LOG_BUFFER_STATE", "Marker", state.marker).empty()) break;
     LogSection section;
-    section.name = marked->name;
+    section.name = std::string(name);
     section.offset = offset;
     section.size =
         offset < bytes.size() ? std::min<uint64_t>(state.section_size, bytes.size() - offset) : 0;

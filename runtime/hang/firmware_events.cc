@@ -48,7 +48,14 @@ std::vector<uint8_t> FirmwareBytes(const Dump& dump, const std::string& xe,
 }
 
 std::vector<Message> MessagesOf(const Dump& dump) {
-  return guc::ReadMessages(FirmwareBytes(dump, "CTB", "GuC CTB"));
+  std::vector<Message> messages = guc::ReadMessages(FirmwareBytes(dump, "CTB", "GuC CTB"));
+  if (dump.error_state == nullptr) return messages;
+  for (const auto& [name, from_guc] : {std::pair{"H2G", false}, std::pair{"G2H", true}}) {
+    for (Message& message : guc::ReadPendingMessages(dump.error_state->BlobOf(name), from_guc)) {
+      messages.push_back(std::move(message));
+    }
+  }
+  return messages;
 }
 
 // What a fault and the driver's answer to it have in common.

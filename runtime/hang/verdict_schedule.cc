@@ -25,7 +25,7 @@ std::optional<Verdict> JobNotStarted(const Case& at) {
   Verdict verdict;
   verdict.kind = VerdictKind::kNeverStarted;
   for (const Context& context : at.report.contexts) {
-    if (context.state != JobState::kNotBegun) continue;
+    if (context.state != JobState::kNotBegun || !at.dump.error_state->job) continue;
     verdict.engine = context.said.engine;
     verdict.confidence = Confidence::kHigh;
     verdict.sentence = absl::StrFormat(

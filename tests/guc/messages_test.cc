@@ -68,6 +68,35 @@ TEST(Messages, WrapInTheRingFromTheFirmware) {
   EXPECT_THAT(messages[0].payload, ElementsAre(5u, 1u));
 }
 
+TEST(Messages, ThatAreListedAreAllPending) {
+  Channel channel;
+  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT, {3});
+  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {3, 0});
+  const std::vector<uint8_t> bytes = channel.bytes();
+  const auto of_ring = [&](size_t size) {
+    return ReadPendingMessages(absl::MakeSpan(bytes).subspan(kToGuc * 4, size), false);
+  };
+  const std::vector<Message> messages = of_ring(7 * 4);
+  ASSERT_THAT(messages, SizeIs(2));
+  EXPECT_TRUE(messages[1].Is(GUC_ACTION::SCHED_CONTEXT_MODE_SET));
+  EXPECT_TRUE(messages[1].pending);
+  EXPECT_EQ(messages[1].offset, 12u);
+  EXPECT_THAT(of_ring(6 * 4), SizeIs(1)) << "the last one is cut off";
+  EXPECT_THAT(of_ring(0), IsEmpty());
+  EXPECT_THAT(ReadPendingMessages(absl::MakeSpan(bytes).subspan(kToGuc * 4, 28), true), IsEmpty())
+      << "of the other direction";
+}
+
+TEST(Messages, WordsForFlagsAndValuesAreThoseOfTheDescription) {
+  EXPECT_EQ(FlagsInWords("QUEUE_STATE", 0x203), "registered, enabled, banned");
+  EXPECT_EQ(FlagsInWords("QUEUE_STATE", 0), "");
+  EXPECT_EQ(FlagsInWords("NO_SUCH", 1), "");
+  EXPECT_EQ(NameOfValue("WORK_QUEUE_DESCRIPTOR", "Status", 3), "command error");
+  EXPECT_EQ(NameOfValue("WORK_QUEUE_DESCRIPTOR", "Status", 99), "");
+  EXPECT_EQ(UnitName(3), "Command streamer");
+  EXPECT_EQ(UnitName(0xee), "unit 0xee");
+}
+
 // The oldest message was overwritten from its start: its rest must not be taken for messages.
 TEST(Messages, AreFoundBehindTheRestOfAnOverwrittenOne) {
   Channel channel;
@@ -155,13 +184,15 @@ TEST(Messages, OfBytesThatAreNoChannelAreNone) {
 std::vector<uint8_t> MakeLog() {
   std::vector<uint32_t> words((4096 + 65536) / 4);
   LOG_BUFFER_STATE state;
-  state.marker = 0xdeadfeedcabba9e6;
+  state.marker = 0xcabba9e6;
+  state.section = 0xdeadfeed;
   state.read_pointer = 0x100;
   state.write_pointer = 0x240;
   state.section_size = 65536;
   state.times_full = 2;
   EXPECT_FALSE(state.pack(&words[0]));
-  state.marker = 0xbeeffeedcabba9f7;
+  state.marker = 0xcabba9f7;
+  state.section = 0xbeeffeed;
   state.section_size = 0x100000;
   EXPECT_FALSE(state.pack(&words[9]));
   EXPECT_FALSE(

@@ -76,7 +76,7 @@ struct Rate {
 std::vector<std::pair<uint32_t, std::string>> Headers(const tables::Tables& tables) {
   std::vector<std::pair<uint32_t, std::string>> headers;
   for (int i = 0; i < kSeeds; ++i) {
-    const std::optional<SeededHang> made = SeedHang(tables, static_cast<Seed>(i), false);
+    const std::optional<SeededHang> made = SeedHang(tables, static_cast<Seed>(i), Form::kI915);
     if (!made) continue;
     absl::StatusOr<Dump> dump = ReadDump(BytesOf(made->text));
     if (!dump.ok()) continue;

@@ -139,8 +139,7 @@ TEST(FirmwareEvents, AStopThatIsNotAnsweredIsAPreemptionThatTimedOut) {
   ASSERT_THAT(report.verdicts, SizeIs(1));
   EXPECT_EQ(report.verdicts[0].kind, VerdictKind::kPreemptionTimeout);
   EXPECT_EQ(report.verdicts[0].confidence, Confidence::kMedium);
-  EXPECT_THAT(report.verdicts[0].evidence,
-              Contains(HasSubstr("SCHED_CONTEXT_MODE_SET: GuC ID 3")));
+  EXPECT_THAT(report.verdicts[0].evidence, Contains(HasSubstr("SCHED_CONTEXT_MODE_SET: GuC ID 3")));
   EXPECT_THAT(report.verdicts[0].evidence, Contains(HasSubstr("has not answered")));
 }
 
@@ -196,8 +195,8 @@ TEST(Warnings, OfRegistersWithoutValues) {
                                            {"IPEHR", 0xffffffff, false, {}}};
   EXPECT_THAT(WarningsOf(WithRegisters(ones)), Contains(HasSubstr("had no power")));
   EXPECT_THAT(WarningsOf(WithRegisters({ones[0], {"IPEHR", 0, false, {}}})), IsEmpty());
-  EXPECT_THAT(WarningsOf(WithRegisters({{"ACTHD", 0x1000, false, {}},
-                                        {"RING_START", 0xdeadf00d, false, {}}})),
+  EXPECT_THAT(WarningsOf(WithRegisters(
+                  {{"ACTHD", 0x1000, false, {}}, {"RING_START", 0xdeadf00d, false, {}}})),
               ElementsAre(HasSubstr("RING_START of rcs0 is 0xdeadf00d")));
 }
 
