@@ -51,6 +51,14 @@ int ShowEcode(const Arguments& arguments) {
                  FindLikelyGeneration("intel", "", ecode->version * 10);
              likely.ok()) {
     tables = likely->tables;
+    // The code has no digit after the version's point: 12 may be 12.5, which has more engines.
+    constexpr int kNewest = 9;
+    const bool lacks = !ecode->engine.empty() && tables->FindEngine(ecode->engine) == tables::kNone;
+    if (absl::StatusOr<LikelyGeneration> newest =
+            FindLikelyGeneration("intel", "", ecode->version * 10 + kNewest);
+        lacks && newest.ok()) {
+      tables = newest->tables;
+    }
   } else {
     tables = likely.status();
   }
