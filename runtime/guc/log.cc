@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "packsmith/guc.h"
+#include "packsmith/guc_codes.h"
 #include "runtime/guc/messages.h"
 
 namespace packsmith::guc {
@@ -48,9 +49,51 @@ void ReadConstants(absl::Span<const uint8_t> bytes, size_t at, Log& log) {
   }
 }
 
+bool IsDescribed(absl::Span<const uint8_t> bytes) {
+  if (bytes.size() < LFD_HEADER::length * 4) return false;
+  const LFD_HEADER head = At<LFD_HEADER>(bytes, 0);
+  return head.magic_low == GUC_LFD_MAGIC::LOW && head.magic_high == GUC_LFD_MAGIC::HIGH;
+}
+
+// Blocks, each with its size. The last one may be cut off: the kernel rounds its size up.
+Log ReadDescribed(absl::Span<const uint8_t> bytes) {
+  Log log;
+  constexpr size_t kHead = LFD_BLOCK::length * 4;
+  for (size_t at = LFD_HEADER::length * 4; at + kHead <= bytes.size();) {
+    const LFD_BLOCK block = At<LFD_BLOCK>(bytes, at);
+    if (block.tag != GUC_LFD_TAG::BLOCK) break;
+    at += kHead;
+    const uint64_t size = std::min<uint64_t>(uint64_t{block.dwords} * 4, bytes.size() - at);
+    const absl::string_view known = NameOfValue("LFD_BLOCK", "Type", block.type);
+    const std::string name =
+        known.empty() ? absl::StrFormat("type 0x%x", block.type) : std::string(known);
+    if (block.type == GUC_LFD_TYPE::EVENTS || block.type == GUC_LFD_TYPE::CRASH_DUMP) {
+      if (log.sections.size() == kMostLogSections) break;
+      LogSection& section = log.sections.emplace_back();
+      section.name = name;
+      section.offset = at;
+      section.size = size;
+      section.write = static_cast<uint32_t>(size);
+    } else {
+      if (log.constants.size() == kMostLogConstants) break;
+      LogConstant& constant = log.constants.emplace_back();
+      constant.name = name;
+      constexpr size_t kMostWords = 8;  // others are texts and schemas
+      for (size_t i = 0; i < std::min<size_t>(size / 4, kMostWords); ++i) {
+        uint32_t word = 0;
+        std::memcpy(&word, bytes.data() + at + i * 4, 4);
+        constant.words.push_back(word);
+      }
+    }
+    at += size;
+  }
+  return log;
+}
+
 }  // namespace
 
 Log ReadLog(absl::Span<const uint8_t> bytes) {
+  if (IsDescribed(bytes)) return ReadDescribed(bytes);
   Log log;
   size_t at = 0;
   uint64_t offset = kHeaders;

@@ -222,6 +222,36 @@ TEST(Log, HasSectionsByTheirMarkersAndConstants) {
   EXPECT_EQ(log.constants[1].name, "key 0x63");
 }
 
+TEST(Log, ThatIsDescribedHasBlocks) {
+  std::vector<uint32_t> words(LFD_HEADER::length);
+  EXPECT_FALSE(
+      (LFD_HEADER{.magic_low = 0x474c5346, .magic_high = 0x8086aaaa, .major_version = 1}.pack(
+          words.data())));
+  const auto add = [&](uint32_t type, const std::vector<uint32_t>& data, uint32_t dwords) {
+    words.resize(words.size() + LFD_BLOCK::length);
+    EXPECT_FALSE((LFD_BLOCK{.tag = 0x8086, .type = type, .dwords = dwords}.pack(
+        &words[words.size() - LFD_BLOCK::length])));
+    words.insert(words.end(), data.begin(), data.end());
+  };
+  add(3, {19200}, 1);
+  add(0x9999, {1, 2}, 2);
+  add(0x2000, {1, 2, 3}, 8);  // cut off
+  std::vector<uint8_t> bytes(words.size() * 4);
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  EXPECT_EQ(bytes[0], 'F');
+  const Log log = ReadLog(bytes);
+  ASSERT_THAT(log.constants, SizeIs(2));
+  EXPECT_EQ(log.constants[0].name, "TIMESTAMP_KHZ");
+  EXPECT_THAT(log.constants[0].words, ElementsAre(19200u));
+  EXPECT_EQ(log.constants[1].name, "type 0x9999");
+  ASSERT_THAT(log.sections, SizeIs(1));
+  EXPECT_EQ(log.sections[0].name, "EVENTS");
+  EXPECT_EQ(log.sections[0].size, 12u);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_LE(ReadLog(absl::MakeSpan(bytes).subspan(0, size)).constants.size(), 2u);
+  }
+}
+
 TEST(Log, ThatIsCutOrDamagedIsReadAsFarAsItGoes) {
   const std::vector<uint8_t> whole = MakeLog();
   for (size_t size = 0; size < 200; ++size) {
