@@ -59,22 +59,37 @@ struct ErrorEngine {
   }
 };
 
-// A queue of the GPU's firmware, which runs batches on any engine of a class.
-struct ErrorContext {
-  std::string id;                 // as the kernel writes it
-  std::string engine;             // "vcs5": the class, and a number of the kernel's; empty: unknown
-  std::optional<uint64_t> image;  // of its state, in space 1
+// A queue's state on one engine.
+struct ErrorLrc {
+  std::optional<uint64_t> image;       // in space 1
   std::optional<uint64_t> head, tail;  // bytes from the start of its ring
   // Numbers of the last job that began and of the last one that ended: 32 bits, which wrap.
   std::optional<int64_t> started, finished;
+  // How long it has run, and how long it had when its job began: ticks of the engine's clock.
+  std::optional<uint64_t> timestamp, job_timestamp;
   // Bytes of the image that an execution again needs, and where in it they begin; from Linux 7.0
   // on.
   std::optional<uint64_t> replay_offset, replay_length;
 };
 
+// A queue of the GPU's firmware, which runs batches on any engine of a class. A parallel queue runs
+// on several engines in lockstep: its own state is that on the first one.
+struct ErrorContext : ErrorLrc {
+  std::string id;      // as the kernel writes it
+  std::string engine;  // "vcs5": the class, and a number of the kernel's; empty: unknown
+  uint32_t width = 1;  // engines; the firmware has as many numbers for it, from `id` on
+  std::vector<ErrorLrc> parallel;          // on the further engines
+  std::optional<uint32_t> schedule_state;  // flags of the driver's
+  // The work queue of a parallel queue: bytes up to which the firmware has read it, and up to which
+  // the driver has written it; and the firmware's state of it.
+  std::optional<uint64_t> work_head, work_tail, work_status;
+};
+
 // Bytes that are not memory of the GPU's: what its firmware exchanged with the driver, and its log.
 struct ErrorBlob {
-  std::string name;  // "CTB", "LOG", as xe calls them
+  // "CTB", "LOG", as xe calls them; "H2G", "G2H": of Linux 6.8 to 6.12, messages to and from it
+  // that were not read yet
+  std::string name;
   std::shared_ptr<DeferredBytes> bytes;
 };
 
@@ -85,6 +100,7 @@ struct ErrorState {
   std::vector<ErrorContext> contexts;    // in order; formats without firmware queues have none
   std::vector<uint64_t> batches;         // of the job at fault, in space 0
   std::optional<int64_t> job;            // number of the job at fault, as `started` counts them
+  std::optional<uint32_t> job_queue;     // the `id` of its queue
   std::vector<ErrorRegister> registers;  // of the whole device
   std::vector<ErrorBlob> blobs;
   std::vector<ErrorFact> facts;  // at most kMaxFacts

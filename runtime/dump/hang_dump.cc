@@ -399,7 +399,7 @@ class HangDumpWriter {
     }
     uint64_t most = last->batch_length == 0 ? kMostImage : last->batch_length;
     uint64_t replay_offset = 0;
-    if (const ErrorContext* context = of_xe ? ContextOf(*last) : nullptr) {
+    if (const ErrorLrc* context = of_xe ? ContextOf(*last) : nullptr) {
       replay_offset = context->replay_offset.value_or(0);
       if (context->replay_length && *context->replay_length <= most &&
           replay_offset <= most - *context->replay_length) {
@@ -423,10 +423,16 @@ class HangDumpWriter {
   }
 
   // What the kernel says of the context whose image this is, or null.
-  const ErrorContext* ContextOf(const Submission& image) const {
+  const ErrorLrc* ContextOf(const Submission& image) const {
     if (dump_.error_state == nullptr) return nullptr;
+    const auto is = [&](const ErrorLrc& lrc) {
+      return lrc.image && *lrc.image + kStatusPage == image.batch_address;
+    };
     for (const ErrorContext& context : dump_.error_state->contexts) {
-      if (context.image && *context.image + kStatusPage == image.batch_address) return &context;
+      if (is(context)) return &context;
+      for (const ErrorLrc& lrc : context.parallel) {
+        if (is(lrc)) return &lrc;
+      }
     }
     return nullptr;
   }

@@ -26,6 +26,10 @@ namespace {
 
 constexpr absl::string_view kStream = " command stream:";
 constexpr absl::string_view kOwnerEnd = " --- ";
+// Before an engine's name, where its registers are those that the firmware (GuC) saved. Source:
+// Linux, gt/uc/intel_guc_capture.c.
+constexpr absl::string_view kCapture = "global --- GuC Error Capture on ";
+constexpr absl::string_view kNoCapture = "  Missing GuC capture node for ";
 // The status page with which the image of a context begins, where contexts have one.
 constexpr uint64_t kStatusPage = 4096;
 // The upper bound of a buffer's size if no other one begins after it.
@@ -141,11 +145,16 @@ class Reader {
     if (IsHexWordsLine(text)) return ReadHexWords(line);
     if (text[0] != ' ' && text[0] != '\t') {
       if (absl::EndsWith(text, kStream)) {
-        engine_ = &EngineOf(text.substr(0, text.size() - kStream.size()));
+        absl::string_view name = text.substr(0, text.size() - kStream.size());
+        absl::ConsumePrefix(&name, kCapture);
+        engine_ = &EngineOf(name);
         section_ = std::string(text.substr(0, text.size() - 1));
         has_object_ = false;
         recognized_ = true;
         return;
+      }
+      if (engine_ != nullptr && absl::StartsWith(text, "Coverage:")) {
+        return ReadRegister(line, *engine_);
       }
       const size_t owner_end = text.find(kOwnerEnd);
       if (owner_end != absl::string_view::npos) {
@@ -167,6 +176,10 @@ class Reader {
       section_.clear();
     } else if (ReadList(line)) {
       return;
+    } else if (absl::StartsWith(text, kNoCapture)) {
+      engine_ = &EngineOf(text.substr(kNoCapture.size()));
+      section_ = engine_->name;
+      has_object_ = false;
     }
     if (absl::StrContains(text, "UUID: ")) {
       // Data that follow belong to this record, and are not GPU memory.
@@ -406,18 +419,74 @@ class Reader {
       engine.requests.push_back(RequestOf(text));
       return;
     }
-    if (key == "hung" || key == "hangcheck stall") engine.hung = value == "yes";
+    if (key == "hung" || key == "hangcheck stall") engine.hung = SaysYes(value);
     if (key == "hangcheck") engine.hung = absl::StartsWith(value, "hung");
     if (key == "Active context") engine.process = ValidUtf8(value);
     if (key == "batch") ReadBatch(value, engine.name);
+    if (ReadCaptured(key, value, engine)) return;
     std::optional<ErrorRegister> one = RegisterOf(key, value);
     if (one) {
+      if (const std::optional<Half> half = HalfOf(one->name)) {
+        wide_ = true;
+        return Join(*half, one->value, engine);
+      }
       if (key == "ring->head") engine.ring_kept = one->value;
       if (absl::StartsWith(key, "PDP") || one->is_64) wide_ = true;
       if (engine.registers.size() < kMostRegisters) engine.registers.push_back(*std::move(one));
       return;
     }
     AddFact(engine.facts, {section_, ValidUtf8(key), ValidUtf8(value), line.offset});
+  }
+
+  // What the firmware's capture says of the queue that it is of. False: the line is another one.
+  bool ReadCaptured(absl::string_view key, absl::string_view value, ErrorEngine& engine) {
+    if (key == "GuC-Context-Id") {
+      if (state_.contexts.size() == kMostContexts) return true;
+      ErrorContext& context = state_.contexts.emplace_back();
+      context.id = ValidUtf8(value);
+      context.engine = engine.name;
+      captured_ = &engine;
+      return true;
+    }
+    if (key != "LRCA" || captured_ != &engine) return false;
+    // Flags are below the page's address.
+    if (const std::optional<uint64_t> image = TakeNumber(value, 16)) {
+      state_.contexts.back().image = *image & ~(kStatusPage - 1);
+    }
+    return true;
+  }
+
+  // A half of a register of two words, which the firmware's capture has as registers of their own.
+  struct Half {
+    std::string name;
+    bool upper = false;
+  };
+  static std::optional<Half> HalfOf(absl::string_view name) {
+    constexpr std::pair<absl::string_view, bool> kSuffixes[] = {
+        {"_LDW", false}, {"_UDW", true}, {"_LOW32", false}, {"_UP32", true}};
+    for (const auto& [suffix, upper] : kSuffixes) {
+      if (absl::ConsumeSuffix(&name, suffix)) return Half{std::string(name), upper};
+    }
+    return std::nullopt;
+  }
+  void Join(const Half& half, uint64_t value, ErrorEngine& engine) {
+    // They are near each other in their list.
+    constexpr size_t kNear = 64;
+    std::vector<ErrorRegister>& all = engine.registers;
+    const auto from = all.end() - static_cast<ptrdiff_t>(std::min(kNear, all.size()));
+    auto found = std::find_if(from, all.end(),
+                              [&](const ErrorRegister& one) { return one.name == half.name; });
+    if (found == all.end()) {
+      if (all.size() == kMostRegisters) return;
+      found = all.insert(all.end(), {half.name, 0, false, {}});
+    }
+    found->value |= half.upper ? value << 32 : value & 0xffffffff;
+    found->is_64 = found->is_64 || half.upper;
+  }
+
+  // "yes", or, from Linux 5.3 on, a number that is not zero.
+  static bool SaysYes(absl::string_view value) {
+    return value == "yes" || TakeNumber(value, 10).value_or(0) != 0;
   }
 
   // `[0xhhhhhhhh_hhhhhhhh, 0xhhhhhhhh_hhhhhhhh]`: where the batch of the request at fault begins,
@@ -696,6 +765,7 @@ class Reader {
 
   static constexpr size_t kMostEngines = 256;
   static constexpr size_t kMostRegisters = 4096;
+  static constexpr size_t kMostContexts = 4096;
   static constexpr size_t kMostRows = 1 << 20;
 
   FileBytes file_;
@@ -712,6 +782,7 @@ class Reader {
   bool wide_ = false;
   // The reader's state.
   ErrorEngine* engine_ = nullptr;
+  const ErrorEngine* captured_ = nullptr;  // whose queue is the last one of the firmware's capture
   std::string section_;
   std::string requests_of_;
   bool has_object_ = false;

@@ -94,6 +94,18 @@ struct Blob {
   bool sparse() const { return properties.values[VmaProperties::kKind] == VmaProperties::kSparse; }
 };
 
+// Bytes that are there already.
+class GivenBytes : public DeferredBytes {
+ public:
+  explicit GivenBytes(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
+
+ protected:
+  absl::Span<const uint8_t> Make() override { return bytes_; }
+
+ private:
+  const std::vector<uint8_t> bytes_;
+};
+
 class Reader {
  public:
   Reader(FileBytes file, const RawOptions& options)
@@ -191,9 +203,9 @@ class Reader {
     } else if (part.property == "properties" && blob_->properties.Parse(value)) {
       // All of it is in the buffer's words.
     } else if (blob_->space == kGlobalSpace && part.property == "replay_offset") {
-      state_.contexts.back().replay_offset = TakeNumber(value, 16);
+      Lrc()->replay_offset = TakeNumber(value, 16);
     } else if (blob_->space == kGlobalSpace && part.property == "replay_length") {
-      state_.contexts.back().replay_length = TakeNumber(value, 16);
+      Lrc()->replay_length = TakeNumber(value, 16);
     } else {
       AddFact(line, absl::StrCat(part.name, ".", part.property), part.value);
     }
@@ -215,17 +227,26 @@ class Reader {
       blob.address = PlainAddress(*address);
       blob.name = absl::StrFormat("0x%x", *address);
     } else {
-      if (state_.contexts.empty() || !state_.contexts.back().image) return nullptr;
+      if (state_.contexts.empty() || !Lrc()->image) return nullptr;
       const ErrorContext& context = state_.contexts.back();
       blob.space = kGlobalSpace;
-      blob.address = *context.image + (name == "HWCTX" ? kStatusPage : 0);
+      blob.address = *Lrc()->image + (name == "HWCTX" ? kStatusPage : 0);
       blob.name = absl::StrCat(name == "HWCTX" ? "context image" : "status page", " of GuC ID ",
                                context.id);
+      if (!context.parallel.empty()) {
+        absl::StrAppend(&blob.name, ", engine ", context.parallel.size());
+      }
     }
     const auto key = std::make_pair(blob.space, blob.address);
     const auto [found, is_new] = index_.emplace(key, blobs_.size());
     if (is_new) blobs_.push_back(std::make_unique<Blob>(std::move(blob)));
     return blobs_[found->second].get();
+  }
+
+  // The state that the lines are of.
+  ErrorLrc* Lrc() {
+    ErrorContext& context = state_.contexts.back();
+    return context.parallel.empty() ? &context : &context.parallel.back();
   }
 
   // Of a GT's firmware: a dump of several has the one that hangs.
@@ -259,6 +280,7 @@ class Reader {
     if (absl::StartsWith(section_, "GuC") && (key == "CTB data" || key == "Log data")) {
       return ReadBlobLine(line, {key == "CTB data" ? "CTB" : "LOG", "data", value});
     }
+    if (absl::StartsWith(section_, "GuC") && ReadMessageLine(key, value)) return;
     if (key == "VM.uapi_flags") {
       absl::string_view number = value;
       if (const std::optional<uint64_t> flags = TakeNumber(number, 16)) {
@@ -283,7 +305,7 @@ class Reader {
         state_.batches.push_back(PlainAddress(*address));
       }
     } else if (!state_.contexts.empty()) {
-      ReadContext(key, value, state_.contexts.back());
+      ReadContext(key, value);
     }
     AddFact(line, key, value);
   }
@@ -298,8 +320,29 @@ class Reader {
     version_ = static_cast<int>(*architecture * 10 + std::min<uint64_t>(release, 99) / 10);
   }
 
+  // Linux 6.8 to 6.12: a message is a line for each dword, `cmd[N]: 0x…`, below the heading of its
+  // direction.
+  bool ReadMessageLine(absl::string_view key, absl::string_view value) {
+    if (absl::StartsWith(key, "H2G CTB") || absl::StartsWith(key, "G2H CTB")) {
+      messages_ = absl::StartsWith(key, "H2G") ? &to_guc_ : &from_guc_;
+      return false;
+    }
+    if (!absl::StartsWith(key, "cmd[") || messages_ == nullptr) return false;
+    const std::optional<uint64_t> dword = TakeNumber(value, 16);
+    if (!dword || *dword > 0xffffffff) return false;
+    for (int shift = 0; shift < 32 && messages_->size() < kMostMessageBytes; shift += 8) {
+      messages_->push_back(static_cast<uint8_t>(*dword >> shift));
+    }
+    return true;
+  }
+
   // A line of a context.
-  static void ReadContext(absl::string_view key, absl::string_view value, ErrorContext& context) {
+  void ReadContext(absl::string_view key, absl::string_view value) {
+    ErrorContext& context = state_.contexts.back();
+    if (key == "HW Context Desc" && Lrc()->image && context.parallel.size() < kMostEngines) {
+      context.parallel.emplace_back();
+    }
+    ErrorLrc& lrc = *Lrc();
     absl::string_view number = value;
     if (key == "Name") {
       context.engine = ValidUtf8(value.substr(0, kLongestFact));
@@ -307,16 +350,43 @@ class Reader {
       const std::optional<uint64_t> index = TakeNumber(number, 10);
       if (index && *index < std::size(kClasses)) context.engine = std::string(kClasses[*index]);
     } else if (key == "HW Context Desc") {
-      context.image = TakeNumber(number, 16);
+      lrc.image = TakeNumber(number, 16);
     } else if (key == "LRC Head") {
-      context.head = Unsigned(InMemory(value));
+      lrc.head = Unsigned(InMemory(value));
     } else if (key == "LRC Tail") {
-      context.tail = Unsigned(InMemory(value));
+      lrc.tail = Unsigned(InMemory(value));
     } else if (key == "Start seqno") {
-      context.started = InMemory(value);
+      lrc.started = InMemory(value);
     } else if (key == "Seqno") {
-      context.finished = InMemory(value);
+      lrc.finished = InMemory(value);
+    } else if (key == "Timestamp") {
+      lrc.timestamp = TakeNumber(number, 16);
+    } else if (key == "Job Timestamp") {
+      lrc.job_timestamp = TakeNumber(number, 16);
+    } else if (key == "Width") {
+      context.width = static_cast<uint32_t>(
+          std::clamp<uint64_t>(TakeNumber(number, 10).value_or(1), 1, kMostEngines));
+    } else if (key == "Schedule State") {
+      if (const std::optional<uint64_t> flags = TakeNumber(number, 16)) {
+        context.schedule_state = static_cast<uint32_t>(*flags);
+      }
+    } else if (key == "WQ head") {
+      context.work_head = BeforeMemory(value);
+    } else if (key == "WQ tail") {
+      context.work_tail = BeforeMemory(value);
+    } else if (key == "WQ status") {
+      context.work_status = BeforeMemory(value);
     }
+  }
+
+  // `N (internal), N (memory)`, `N (memory)`: the number in memory.
+  static std::optional<uint64_t> BeforeMemory(absl::string_view value) {
+    const size_t at = value.find(" (memory)");
+    if (at == absl::string_view::npos) return std::nullopt;
+    value = value.substr(0, at);
+    const size_t blank = value.rfind(' ');
+    if (blank != absl::string_view::npos) value.remove_prefix(blank + 1);
+    return TakeNumber(value, 10);
   }
 
   // `(memory) N`, which may follow the driver's own value.
@@ -336,15 +406,19 @@ class Reader {
     return static_cast<uint64_t>(*number);
   }
 
-  // The number after `lrc_seqno=` in the kernel's reason.
+  // The numbers after `lrc_seqno=` and `guc_id=` in the kernel's reason.
   void ReadJob() {
-    constexpr absl::string_view kNumber = "lrc_seqno=";
-    absl::string_view reason = state_.title;
-    const size_t at = reason.find(kNumber);
-    if (at == absl::string_view::npos) return;
-    reason.remove_prefix(at + kNumber.size());
-    const std::optional<uint64_t> number = TakeNumber(reason, 10);
-    if (number && *number <= 0xffffffff) state_.job = static_cast<int64_t>(*number);
+    const auto after = [this](absl::string_view key) -> std::optional<uint32_t> {
+      absl::string_view reason = state_.title;
+      const size_t at = reason.find(key);
+      if (at == absl::string_view::npos) return std::nullopt;
+      reason.remove_prefix(at + key.size());
+      const std::optional<uint64_t> number = TakeNumber(reason, 10);
+      if (!number || *number > 0xffffffff) return std::nullopt;
+      return static_cast<uint32_t>(*number);
+    };
+    state_.job = after("lrc_seqno=");
+    state_.job_queue = after("guc_id=");
   }
 
   bool ReadRegister(absl::string_view key, absl::string_view value) {
@@ -416,6 +490,9 @@ class Reader {
       state_.blobs.push_back({blob->name, DeferText(TextEncoding::kAscii85, blob->pieces, budget,
                                                     dump_.late_problems)});
     }
+    for (const auto& [name, bytes] : {std::pair{"H2G", &to_guc_}, std::pair{"G2H", &from_guc_}}) {
+      if (!bytes->empty()) state_.blobs.push_back({name, std::make_shared<GivenBytes>(*bytes)});
+    }
     const std::string engine = JobEngine();
     Blame(engine);
     for (const uint64_t batch : state_.batches) {
@@ -474,7 +551,7 @@ class Reader {
       engine.hung = true;
       engine.process = state_.FactOf("Process");
       for (const ErrorContext& context : state_.contexts) {
-        if (!context.head || !context.tail) continue;
+        if (!context.head || !context.tail || !IsOfJob(context)) continue;
         ErrorRequest request;
         request.text = absl::StrCat("GuC ID ", context.id, ", ring from ", *context.head, " to ",
                                     *context.tail);
@@ -488,10 +565,19 @@ class Reader {
     }
   }
 
-  // Of the context that the job ran in: the only one, or the first.
+  // Whether the job at fault may be one of this queue.
+  bool IsOfJob(const ErrorContext& context) const {
+    if (!state_.job_queue) return true;
+    const std::string id = absl::StrCat(*state_.job_queue);
+    const bool known = std::any_of(state_.contexts.begin(), state_.contexts.end(),
+                                   [&](const ErrorContext& one) { return one.id == id; });
+    return !known || context.id == id;
+  }
+
+  // Of the context that the job ran in: the one that the reason names, the only one, or the first.
   std::string JobEngine() const {
     for (const ErrorContext& context : state_.contexts) {
-      if (!context.engine.empty()) return context.engine;
+      if (!context.engine.empty() && IsOfJob(context)) return context.engine;
     }
     return state_.engines.empty() ? "render" : state_.engines[0].name;
   }
@@ -499,6 +585,7 @@ class Reader {
   static constexpr size_t kMostEngines = 256;
   static constexpr size_t kMostRegisters = 4096;
   static constexpr size_t kMostContexts = 4096;
+  static constexpr size_t kMostMessageBytes = 1 << 20;
 
   FileBytes file_;
   const RawOptions& options_;
@@ -508,12 +595,14 @@ class Reader {
   std::vector<std::unique_ptr<Blob>> blobs_;
   std::map<std::pair<uint32_t, uint64_t>, size_t> index_;
   std::vector<std::unique_ptr<Blob>> firmware_;  // no memory of the GPU's
+  std::vector<uint8_t> to_guc_, from_guc_;       // messages, dword by dword
   std::vector<std::pair<uint64_t, uint64_t>> images_;
   bool recognized_ = false;
   bool logged_ = false;
   // The reader's state.
   std::string section_;
   Blob* blob_ = nullptr;
+  std::vector<uint8_t>* messages_ = nullptr;
   bool in_data_ = false;
   int engine_ = -1;
   int version_ = 0;

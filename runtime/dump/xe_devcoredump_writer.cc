@@ -97,19 +97,35 @@ class Writer {
   void Queues() {
     for (const ErrorContext& context : dump_.error_state->contexts) {
       absl::StrAppend(&text_, "GuC ID: ", context.id, "\n\tName: ", context.engine, "\n");
-      if (context.image) {
-        absl::StrAppendFormat(&text_, "\tHW Context Desc: 0x%08x\n", *context.image);
+      if (context.width > 1) absl::StrAppend(&text_, "\tWidth: ", context.width, "\n");
+      Lrc(context);
+      for (const ErrorLrc& lrc : context.parallel) Lrc(lrc);
+      if (context.schedule_state) {
+        absl::StrAppendFormat(&text_, "\tSchedule State: 0x%x\n", *context.schedule_state);
       }
       const auto number = [this](absl::string_view key, const auto& value) {
-        if (value) absl::StrAppend(&text_, "\t", key, ": (memory) ", *value, "\n");
+        if (value) absl::StrAppend(&text_, "\t", key, ": ", *value, " (memory)\n");
       };
-      number("LRC Head", context.head);
-      number("LRC Tail", context.tail);
-      number("Start seqno", context.started);
-      number("Seqno", context.finished);
-      if (!context.image) continue;
-      Image(kGlobalSpace, *context.image);
+      number("WQ head", context.work_head);
+      number("WQ tail", context.work_tail);
+      number("WQ status", context.work_status);
     }
+  }
+
+  void Lrc(const ErrorLrc& lrc) {
+    if (lrc.image) absl::StrAppendFormat(&text_, "\tHW Context Desc: 0x%08x\n", *lrc.image);
+    const auto number = [this](absl::string_view key, const auto& value) {
+      if (value) absl::StrAppend(&text_, "\t", key, ": (memory) ", *value, "\n");
+    };
+    number("LRC Head", lrc.head);
+    number("LRC Tail", lrc.tail);
+    number("Start seqno", lrc.started);
+    number("Seqno", lrc.finished);
+    if (lrc.timestamp) absl::StrAppendFormat(&text_, "\tTimestamp: 0x%08x\n", *lrc.timestamp);
+    if (lrc.job_timestamp) {
+      absl::StrAppendFormat(&text_, "\tJob Timestamp: 0x%08x\n", *lrc.job_timestamp);
+    }
+    if (lrc.image) Image(kGlobalSpace, *lrc.image);
   }
 
   // The status page and the context image after it.

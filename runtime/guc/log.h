@@ -34,8 +34,10 @@ struct Log {
   std::vector<LogConstant> constants;  // at most kMostLogConstants
 };
 inline constexpr size_t kMostLogConstants = 64;
+inline constexpr size_t kMostLogSections = 64;
 
-// Any bytes are allowed; of what is no log, there are no sections.
+// As the firmware keeps it, or as kernels from 7.0 on describe it in debugfs (guc_log_lfd). Any
+// bytes are allowed; of what is no log, there are no sections.
 Log ReadLog(absl::Span<const uint8_t> bytes);
 
 }  // namespace packsmith::guc

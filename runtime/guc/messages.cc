@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "packsmith/guc.h"
 #include "packsmith/guc_tables.h"
 #include "runtime/decode/fields/fields.h"
@@ -28,13 +29,7 @@ std::vector<uint32_t> DwordsAt(absl::Span<const uint8_t> bytes, size_t at, size_
   return dwords;
 }
 
-bool IsKnown(uint32_t action) {
-  const uint32_t named = Tables().FindContainer("HXG_MESSAGE");
-  for (const tables::Leaf& leaf : Tables().leaves(Tables().container(named).leaves)) {
-    if (Tables().string(leaf.name) == "Action") return !Tables().ValueName(leaf, action).empty();
-  }
-  return false;
-}
+bool IsKnown(uint32_t action) { return !NameOfValue("HXG_MESSAGE", "Action", action).empty(); }
 
 bool HasAction(uint32_t type) {
   return type == GUC_HXG_TYPE::REQUEST || type == GUC_HXG_TYPE::EVENT ||
@@ -68,6 +63,21 @@ class Ring {
       const CTB_DESCRIPTOR said = CTB_DESCRIPTOR::unpack(words.data());
       head_ = said.head;
       tail_ = said.tail;
+    }
+  }
+
+  // Dwords that are all pending.
+  Ring(absl::Span<const uint8_t> dwords, bool from_guc)
+      : dwords_(DwordsAt(dwords, 0, dwords.size())), offset_(0), from_guc_(from_guc) {}
+
+  void ReadPending(std::vector<Message>& messages) const {
+    const size_t size = dwords_.size();
+    for (size_t at = 0; at < size && messages.size() < kMostMessages;) {
+      std::optional<Message> message = At(at, size - at);
+      at += message ? 2 + message->payload.size() : 1;
+      if (!message) continue;
+      message->pending = true;
+      messages.push_back(*std::move(message));
     }
   }
 
@@ -157,6 +167,12 @@ std::vector<Message> ReadMessages(absl::Span<const uint8_t> channel) {
   return messages;
 }
 
+std::vector<Message> ReadPendingMessages(absl::Span<const uint8_t> dwords, bool from_guc) {
+  std::vector<Message> messages;
+  Ring(dwords, from_guc).ReadPending(messages);
+  return messages;
+}
+
 std::string InWords(const Message& message) {
   const tables::Tables& tables = Tables();
   const tables::Container& first = tables.container(tables.FindContainer("HXG_MESSAGE"));
@@ -195,15 +211,33 @@ std::string InWords(const Message& message) {
   return name;
 }
 
-std::string UnitName(uint32_t unit) {
+std::string FlagsInWords(absl::string_view structure, uint32_t dword) {
   const tables::Tables& tables = Tables();
-  const uint32_t found = tables.FindContainer("REPORT_PAGE_FAULT_REQ_DESC");
+  std::vector<absl::string_view> names;
+  const uint32_t found = tables.FindContainer(structure);
+  if (found == tables::kNone) return "";
   for (const tables::Leaf& leaf : tables.leaves(tables.container(found).leaves)) {
-    if (tables.string(leaf.name) != "Source Unit") continue;
-    const absl::string_view name = tables.ValueName(leaf, unit);
-    if (!name.empty()) return std::string(name);
+    if (leaf.bit < 32 && leaf.width == 1 && (dword >> leaf.bit & 1) != 0) {
+      names.push_back(tables.string(leaf.name));
+    }
   }
-  return absl::StrFormat("unit 0x%x", unit);
+  return absl::StrJoin(names, ", ");
+}
+
+absl::string_view NameOfValue(absl::string_view structure, absl::string_view field,
+                              uint64_t value) {
+  const tables::Tables& tables = Tables();
+  const uint32_t found = tables.FindContainer(structure);
+  if (found == tables::kNone) return "";
+  for (const tables::Leaf& leaf : tables.leaves(tables.container(found).leaves)) {
+    if (tables.string(leaf.name) == field) return tables.ValueName(leaf, value);
+  }
+  return "";
+}
+
+std::string UnitName(uint32_t unit) {
+  const absl::string_view name = NameOfValue("REPORT_PAGE_FAULT_REQ_DESC", "Source Unit", unit);
+  return name.empty() ? absl::StrFormat("unit 0x%x", unit) : std::string(name);
 }
 
 }  // namespace packsmith::guc

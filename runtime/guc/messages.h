@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "packsmith/guc_codes.h"
 #include "runtime/tables/tables.h"
@@ -56,9 +57,21 @@ const tables::Tables& Tables();
 // left out. Any bytes are allowed; of what is no channel, nothing is returned.
 std::vector<Message> ReadMessages(absl::Span<const uint8_t> channel);
 
+// The messages of one direction that follow one another in `dwords` (bytes, little-endian), as
+// Linux 6.8 to 6.12 print those that the receiver has not read: all of them are pending. Offsets
+// count from the first one.
+std::vector<Message> ReadPendingMessages(absl::Span<const uint8_t> dwords, bool from_guc);
+
 // "CONTEXT_RESET_NOTIFICATION: GuC ID 5": the action, and the fields of the message that are not
 // zero.
 std::string InWords(const Message& message);
+
+// The names of the fields of a structure of guc.xml that are set in its first dword: "Enabled,
+// Banned". Bits without a field are left out.
+std::string FlagsInWords(absl::string_view structure, uint32_t dword);
+
+// The name that a field of a structure has for a value; empty: none.
+absl::string_view NameOfValue(absl::string_view structure, absl::string_view field, uint64_t value);
 
 // What a unit of the GPU is called that made an access; "unit 0x12" if it has no name.
 std::string UnitName(uint32_t unit);

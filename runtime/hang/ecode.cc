@@ -172,11 +172,14 @@ std::string EcodeToText(const tables::Tables& tables, const Ecode& ecode) {
                           candidate.command, candidate.header, candidate.units,
                           candidate.busy.empty() ? "none" : absl::StrJoin(candidate.busy, " "));
   }
-  absl::StrAppend(
+  absl::StrAppendFormat(
       &text,
       "\nThis is a guess: hangs of different causes share a code, and one cause makes different "
-      "codes. A wait\nfor work (PIPE_CONTROL) is where most hangs stop, whatever their cause. The "
-      "dump itself says more:\n/sys/class/drm/card0/error, which unpack --hang reads.\n");
+      "codes. Of 100\nplanted hangs the first command was right in %d. A wait for work "
+      "(PIPE_CONTROL) "
+      "is where most hangs\nstop, whatever their cause. The dump itself says more: "
+      "/sys/class/drm/card0/error, which unpack\n--hang reads.\n",
+      kFirstIsRight);
   return text;
 }
 

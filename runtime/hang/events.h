@@ -22,10 +22,18 @@ enum class EventKind {
   kFirmware,     // the firmware itself failed
 };
 
+enum class EventOrigin {
+  kLog,       // of the kernel
+  kReason,    // the kernel's reason, at the head of the dump
+  kFirmware,  // a message to or from the firmware, which the dump has
+};
+
 struct Event {
+  EventOrigin origin = EventOrigin::kLog;
   EventKind kind = EventKind::kTimeout;
-  std::string source;               // "GuC message 12", "kernel log, line 45"
+  std::string source;               // "GuC message at 0x2010", "kernel log, line 45"
   std::string text;                 // as it is shown
+  std::string device;               // PCI address, "0000:03:00.0"; empty: not said
   std::optional<double> seconds;    // since the machine was started
   std::optional<uint32_t> queue;    // "GuC ID"; empty: not said, or unknown to the firmware
   std::optional<uint32_t> asid;     // number of the address space

@@ -1,8 +1,10 @@
 #include "runtime/hang/firmware_events.h"
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -46,19 +48,75 @@ std::vector<uint8_t> FirmwareBytes(const Dump& dump, const std::string& xe,
 }
 
 std::vector<Message> MessagesOf(const Dump& dump) {
-  return guc::ReadMessages(FirmwareBytes(dump, "CTB", "GuC CTB"));
+  std::vector<Message> messages = guc::ReadMessages(FirmwareBytes(dump, "CTB", "GuC CTB"));
+  if (dump.error_state == nullptr) return messages;
+  for (const auto& [name, from_guc] : {std::pair{"H2G", false}, std::pair{"G2H", true}}) {
+    for (Message& message : guc::ReadPendingMessages(dump.error_state->BlobOf(name), from_guc)) {
+      messages.push_back(std::move(message));
+    }
+  }
+  return messages;
 }
 
-// A fault's address space, and whether the driver's answers say that none was served.
-std::map<uint32_t, bool> Answers(const std::vector<Message>& messages) {
-  std::map<uint32_t, bool> failed;
+// What a fault and the driver's answer to it have in common.
+struct FaultKey {
+  uint64_t asid, engine_class, engine_instance, virtual_function, process_data;
+  auto operator<=>(const FaultKey&) const = default;
+};
+
+FaultKey KeyOf(const guc::REPORT_PAGE_FAULT_REQ_DESC& fault) {
+  constexpr uint32_t kLowBits = 4;  // of the data, of which the fault has two fields
+  return {fault.asid, fault.engine_class, fault.engine_instance, fault.virtual_function,
+          uint64_t{fault.process_data_high} << kLowBits | fault.process_data_low};
+}
+FaultKey KeyOf(const guc::PAGE_FAULT_RES_DESC& answer) {
+  return {answer.asid, answer.engine_class, answer.engine_instance, answer.virtual_function,
+          answer.process_data};
+}
+
+// The faults that the driver served, as indices of messages. Each direction keeps its order, and
+// the oldest of either may be overwritten: the last answer belongs to the last fault with its key
+// that the driver has read, the one before it to the fault before, and so on.
+std::set<size_t> ServedFaults(const std::vector<Message>& messages) {
+  std::map<FaultKey, std::vector<bool>> failed;  // the last one at the end
   for (const Message& message : messages) {
     if (!message.Is(GUC_ACTION::PAGE_FAULT_RES_DESC)) continue;
     const auto answer = message.As<guc::PAGE_FAULT_RES_DESC>();
-    bool& any = failed.emplace(answer.asid, false).first->second;
-    any = any || answer.failed;
+    failed[KeyOf(answer)].push_back(answer.failed);
   }
-  return failed;
+  std::set<size_t> served;
+  for (size_t i = messages.size(); i-- > 0;) {
+    const Message& message = messages[i];
+    if (!message.Is(GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC) || message.pending) continue;
+    const auto found = failed.find(KeyOf(message.As<guc::REPORT_PAGE_FAULT_REQ_DESC>()));
+    if (found == failed.end() || found->second.empty()) continue;
+    if (!found->second.back()) served.insert(i);
+    found->second.pop_back();
+  }
+  return served;
+}
+
+// Queues that the driver wanted off their engine last, and that the firmware has not answered
+// about: by GuC ID, the index of the message. A request that the firmware has not read yet is none.
+std::map<uint32_t, size_t> UnansweredStops(const std::vector<Message>& messages) {
+  std::map<uint32_t, size_t> stops;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    if (!messages[i].Is(GUC_ACTION::SCHED_CONTEXT_MODE_SET)) continue;
+    const auto set = messages[i].As<guc::SCHED_CONTEXT_MODE_SET>();
+    stops.erase(set.guc_id);
+    if (set.enable == 0 && !messages[i].pending) stops.emplace(set.guc_id, i);
+  }
+  // Answers come in order: the last one answers the last request, if it says the same.
+  std::map<uint32_t, bool> enabled;
+  for (const Message& message : messages) {
+    if (!message.Is(GUC_ACTION::SCHED_CONTEXT_MODE_DONE)) continue;
+    const auto done = message.As<guc::SCHED_CONTEXT_MODE_DONE>();
+    enabled[done.guc_id] = done.enabled != 0;
+  }
+  for (const auto& [queue, is_enabled] : enabled) {
+    if (!is_enabled) stops.erase(queue);
+  }
+  return stops;
 }
 
 Event FaultOf(const Message& message) {
@@ -79,17 +137,23 @@ Event FaultOf(const Message& message) {
 
 std::vector<Event> EventsOfFirmware(const Dump& dump) {
   const std::vector<Message> messages = MessagesOf(dump);
-  const std::map<uint32_t, bool> answers = Answers(messages);
+  const std::set<size_t> served = ServedFaults(messages);
+  const std::map<uint32_t, size_t> stops = UnansweredStops(messages);
   std::vector<Event> events;
-  size_t number = 0;
-  for (const Message& message : messages) {
-    ++number;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const Message& message = messages[i];
     Event event;
     if (message.Is(GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC)) {
+      // Address spaces with recoverable faults have them all the time, and a prefetch that fails
+      // does no harm.
+      if (served.count(i) != 0 || message.As<guc::REPORT_PAGE_FAULT_REQ_DESC>().prefetch) continue;
       event = FaultOf(message);
-      // Address spaces with recoverable faults have them all the time.
-      const auto answer = answers.find(*event.asid);
-      if (answer != answers.end() && !answer->second) continue;
+    } else if (message.Is(GUC_ACTION::SCHED_CONTEXT_MODE_SET)) {
+      const auto set = message.As<guc::SCHED_CONTEXT_MODE_SET>();
+      const auto stop = stops.find(set.guc_id);
+      if (stop == stops.end() || stop->second != i) continue;
+      event.kind = EventKind::kPreemption;
+      event.queue = set.guc_id;
     } else if (message.Is(GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR)) {
       event.kind = EventKind::kCatError;
       event.queue = message.As<guc::NOTIFY_MEMORY_CAT_ERROR>().guc_id;
@@ -105,6 +169,7 @@ std::vector<Event> EventsOfFirmware(const Dump& dump) {
       continue;
     }
     if (event.queue == kNoQueue) event.queue.reset();
+    event.origin = EventOrigin::kFirmware;
     event.source = absl::StrFormat("GuC message at 0x%x", message.offset);
     event.text = guc::InWords(message);
     events.push_back(std::move(event));

@@ -10,8 +10,9 @@
 
 namespace packsmith::hang {
 
-// Page faults that were not served, memory errors, resets and failures of the firmware, in the
-// order of the messages. Empty for dumps without messages.
+// Page faults that were not served, memory errors, resets, requests to leave an engine that were
+// not answered, and failures of the firmware, in the order of the messages. Empty for dumps without
+// messages.
 std::vector<Event> EventsOfFirmware(const Dump& dump);
 
 // The last messages of each direction, and the sections of the log, a line each.

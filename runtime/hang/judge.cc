@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "runtime/hang/firmware_versions.h"
 
 namespace packsmith::hang {
 namespace {
@@ -26,27 +28,14 @@ constexpr EngineVerdict kOfRegisters[] = {CommandRefused, WaitsForValue,    Wait
 // intel_uc_fw.c, which ask for it or a newer one.
 constexpr std::array<uint32_t, 3> kOldestFirmware = {70, 6, 3};
 
-// "70.5.1" of "70.5.1 (wanted 70.44.1)"; empty: the text does not begin with one.
-std::optional<std::array<uint32_t, 3>> VersionOf(absl::string_view text) {
-  const std::vector<absl::string_view> parts =
-      absl::StrSplit(text.substr(0, text.find_first_not_of("0123456789.")), '.');
-  std::array<uint32_t, 3> version = {};
-  if (parts.size() != version.size()) return std::nullopt;
-  for (size_t i = 0; i < version.size(); ++i) {
-    if (!absl::SimpleAtoi(parts[i], &version[i])) return std::nullopt;
-  }
-  return version;
-}
-
 void WarnOfFirmware(const Case& at, std::vector<std::string>& warnings) {
-  const std::string said = at.dump.error_state->FactOf("GuC version");
-  const std::optional<std::array<uint32_t, 3>> version = VersionOf(said);
+  const std::optional<std::array<uint32_t, 3>> version =
+      ParseFirmwareVersion(at.report.versions.guc);
   if (!version || !(*version < kOldestFirmware)) return;
   warnings.push_back(absl::StrFormat(
-      "The GuC firmware is %d.%d.%d. Versions before %d.%d.%d lose contexts: update linux-firmware "
+      "The GuC firmware is %s. Versions before %d.%d.%d lose contexts: update linux-firmware "
       "before anything else is suspected.",
-      (*version)[0], (*version)[1], (*version)[2], kOldestFirmware[0], kOldestFirmware[1],
-      kOldestFirmware[2]));
+      at.report.versions.guc, kOldestFirmware[0], kOldestFirmware[1], kOldestFirmware[2]));
 }
 
 void WarnOfOtherContext(const Case& at, const EngineReport& engine,
@@ -55,9 +44,13 @@ void WarnOfOtherContext(const Case& at, const EngineReport& engine,
   const uint64_t current = engine.stop.current_context->value;
   bool any = false;
   for (const Context& context : at.report.contexts) {
-    if (!context.said.image) continue;
-    if (*context.said.image == current) return;
-    any = true;
+    std::vector<const ErrorLrc*> lrcs = {&context.said};
+    for (const ErrorLrc& lrc : context.said.parallel) lrcs.push_back(&lrc);
+    for (const ErrorLrc* const lrc : lrcs) {
+      if (!lrc->image) continue;
+      if (*lrc->image == current) return;
+      any = true;
+    }
   }
   if (!any) return;
   warnings.push_back(absl::StrFormat(
@@ -97,6 +90,19 @@ void WarnOfFailedFirmware(const Case& at, std::vector<std::string>& warnings) {
     warnings.push_back(absl::StrCat("The firmware itself failed. ", Quoted(event)));
     return;
   }
+}
+
+// A kernel log of several GPUs, from which those of one could not be taken.
+void WarnOfOtherDevices(const Case& at, std::vector<std::string>& warnings) {
+  std::set<absl::string_view> devices;
+  for (const Event& event : at.report.events) {
+    if (!event.device.empty()) devices.insert(event.device);
+  }
+  if (devices.size() < 2) return;
+  warnings.push_back(
+      absl::StrCat("The kernel's log has lines of several GPUs (", absl::StrJoin(devices, ", "),
+                   "), and the dump does not name its own: any of them may be evidence of another "
+                   "GPU's hang. --device=ADDRESS selects one."));
 }
 
 void WarnOfScratch(const Case& at, std::vector<std::string>& warnings) {
@@ -147,6 +153,7 @@ void Judge(const tables::Tables& tables, const Dump& dump, HangReport& report) {
     WarnOfVoid(at, engine, warnings);
   }
   WarnOfScratch(at, warnings);
+  WarnOfOtherDevices(at, warnings);
   report.verdicts = std::move(verdicts);
   report.warnings = std::move(warnings);
 }

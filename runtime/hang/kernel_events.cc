@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -93,6 +94,27 @@ std::optional<double> SecondsOf(absl::string_view line) {
   }
 }
 
+// "0000:03:00.0" of "[ 1234.567890] xe 0000:03:00.0: [drm] ...".
+std::string DeviceOf(absl::string_view line) {
+  line = line.substr(0, 256);
+  for (const absl::string_view driver : {"xe ", "i915 "}) {
+    for (size_t at = line.find(driver); at != absl::string_view::npos;
+         at = line.find(driver, at + 1)) {
+      // Domain, bus, device and function, and the colon after them.
+      constexpr absl::string_view kForm = "xxxx:xx:xx.x:";
+      const absl::string_view address = line.substr(at + driver.size(), kForm.size());
+      const auto fits = [](char form, char c) {
+        return form == 'x' ? absl::ascii_isxdigit(static_cast<unsigned char>(c)) : form == c;
+      };
+      if (address.size() == kForm.size() &&
+          std::equal(kForm.begin(), kForm.end(), address.begin(), fits)) {
+        return absl::AsciiStrToLower(address.substr(0, kForm.size() - 1));
+      }
+    }
+  }
+  return "";
+}
+
 // What follows time, driver and device.
 absl::string_view TextOf(absl::string_view line) {
   for (const absl::string_view mark : {"*ERROR* ", "[drm:", "[drm] "}) {
@@ -152,6 +174,7 @@ std::optional<Event> EventOfLine(absl::string_view line) {
   event.kind = found->kind;
   event.text = ValidUtf8(text.substr(0, kLongestText));
   event.seconds = SecondsOf(line);
+  event.device = DeviceOf(line);
   event.queue = NumberAfter(text, "guc_id=");
   if (const std::optional<absl::string_view> name = WordAfter(text, "class=")) {
     event.engine = ValidUtf8(name->substr(0, 16));
@@ -173,6 +196,9 @@ std::optional<Event> EventOfLine(absl::string_view line) {
 std::vector<Event> ReadKernelLog(absl::string_view text) {
   std::vector<Event> events;
   bool in_fault = false;  // the last event is one, and its lines go on
+  // Of the last line that has them: a message's further lines have neither.
+  std::string device;
+  std::optional<double> seconds;
   for (size_t number = 1; !text.empty() && events.size() < kMostKernelEvents; ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
     const absl::string_view line = text.substr(0, end);
@@ -185,12 +211,18 @@ std::vector<Event> ReadKernelLog(absl::string_view text) {
         tab == absl::string_view::npos ? absl::string_view(inner) : line.substr(tab));
     if (in_fault && AddFaultLine(after_tab, events.back())) continue;
     in_fault = false;
+    if (const std::optional<double> said = SecondsOf(line)) {
+      seconds = said;
+      device.clear();
+    }
+    if (std::string said = DeviceOf(line); !said.empty()) device = std::move(said);
     const bool unexpected = absl::StrContains(inner, "Unexpected fault");
     if (unexpected || absl::StartsWith(after_tab, "ASID:")) {
       Event fault;
       fault.kind = EventKind::kPageFault;
       fault.source = source;
-      fault.seconds = SecondsOf(line);
+      fault.seconds = seconds;
+      fault.device = device;
       if (!unexpected) (void)AddFaultLine(after_tab, fault);
       events.push_back(std::move(fault));
       in_fault = true;
@@ -213,7 +245,8 @@ std::vector<Event> ReadKernelLog(absl::string_view text) {
   return events;
 }
 
-std::vector<Event> EventsNear(const Dump& dump, absl::Span<const Event> events) {
+std::vector<Event> EventsNear(const Dump& dump, absl::Span<const Event> events,
+                              absl::string_view device) {
   std::optional<double> taken;
   if (dump.error_state != nullptr) {
     for (const char* key : {"Boottime", "Uptime"}) {
@@ -225,10 +258,21 @@ std::vector<Event> EventsNear(const Dump& dump, absl::Span<const Event> events) 
     }
   }
   std::vector<Event> near;
+  std::set<std::string> saved;  // devices of which a dump was saved then
   for (const Event& event : events) {
     if (taken && event.seconds && std::abs(*event.seconds - *taken) > kEventSeconds) continue;
     near.push_back(event);
+    if (event.kind == EventKind::kSaved && !event.device.empty()) saved.insert(event.device);
   }
+  std::string only = absl::AsciiStrToLower(device);
+  if (only.empty() && saved.size() == 1) only = *saved.begin();
+  if (only.empty()) return near;
+  near.erase(std::remove_if(near.begin(), near.end(),
+                            [&](const Event& event) {
+                              return !event.device.empty() && event.device != only &&
+                                     !absl::EndsWith(event.device, absl::StrCat(":", only));
+                            }),
+             near.end());
   return near;
 }
 

@@ -27,9 +27,13 @@ std::optional<Event> EventOfLine(absl::string_view line);
 std::vector<Event> ReadKernelLog(absl::string_view text);
 
 // Those that may belong to the dump: not more than kEventSeconds before or after it, where both
-// have the time since the machine was started; the others all.
+// have the time since the machine was started; and only those of one GPU, where that is known:
+// `device`, its PCI address ("0000:03:00.0", or "03:00.0"); if that is empty, the GPU of which
+// alone the events near the dump say that a dump was saved. Events that lack the time or the device
+// are among them.
 inline constexpr double kEventSeconds = 5;
-std::vector<Event> EventsNear(const Dump& dump, absl::Span<const Event> events);
+std::vector<Event> EventsNear(const Dump& dump, absl::Span<const Event> events,
+                              absl::string_view device = "");
 
 }  // namespace packsmith::hang
 

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/decode/fields/fields.h"
 #include "runtime/decode/fields/value.h"
+#include "runtime/guc/messages.h"
 #include "runtime/hang/bound_state.h"
 #include "runtime/hang/buffer_place.h"
 #include "runtime/hang/firmware_events.h"
@@ -617,7 +619,7 @@ bool IsBusy(const Stop& stop) {
 }
 
 // A queue's progress with a job, or with the one that it began last. The numbers wrap.
-JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job) {
+JobState StateOf(const ErrorLrc& context, const std::optional<int64_t>* job) {
   if (!context.started || !context.finished) return JobState::kUnknown;
   const auto apart = [](int64_t a, int64_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
@@ -631,6 +633,7 @@ JobState StateOf(const ErrorContext& context, const std::optional<int64_t>* job)
 std::vector<Event> EventsOf(const Dump& dump, absl::Span<const Event> events) {
   std::vector<Event> all(events.begin(), events.end());
   if (std::optional<Event> reason = EventOfLine(dump.error_state->title)) {
+    reason->origin = EventOrigin::kReason;
     reason->source = "the kernel's reason";
     all.push_back(*std::move(reason));
   }
@@ -638,12 +641,34 @@ std::vector<Event> EventsOf(const Dump& dump, absl::Span<const Event> events) {
   return all;
 }
 
+// How long a queue's last job has run, by the engine's clock, of which dumps have 32 bits.
+std::optional<double> SecondsRun(const ErrorState& state, const ErrorContext& context) {
+  uint64_t hertz = 0;
+  if (!context.timestamp || !context.job_timestamp ||
+      !absl::SimpleAtoi(state.FactOf("CS reference clock"), &hertz) || hertz == 0) {
+    return std::nullopt;
+  }
+  const auto ticks = static_cast<uint32_t>(*context.timestamp - *context.job_timestamp);
+  return static_cast<double>(ticks) / static_cast<double>(hertz);
+}
+
 // Adds what is known without registers.
 void AddContexts(const Dump& dump, const ErrorState& state, HangReport& report) {
-  // The job's number counts in its own queue.
-  const std::optional<int64_t>* job = state.contexts.size() == 1 ? &state.job : nullptr;
   for (const ErrorContext& context : state.contexts) {
-    report.contexts.push_back({context, StateOf(context, job)});
+    Context& one = report.contexts.emplace_back();
+    one.said = context;
+    one.at_fault = state.job_queue && context.id == absl::StrCat(*state.job_queue);
+    // The job's number counts in its own queue.
+    const bool is_of_job = state.job_queue ? one.at_fault : state.contexts.size() == 1;
+    one.state = StateOf(context, is_of_job ? &state.job : nullptr);
+    if (context.schedule_state) {
+      one.schedule_state = guc::FlagsInWords("QUEUE_STATE", *context.schedule_state);
+    }
+    if (context.work_status) {
+      one.work_status =
+          std::string(guc::NameOfValue("WORK_QUEUE_DESCRIPTOR", "Status", *context.work_status));
+    }
+    one.seconds = SecondsRun(state, context);
   }
   constexpr uint32_t kBatchSpace = 0;
   for (const uint64_t batch : state.batches) {
@@ -666,6 +691,7 @@ HangReport MakeHangReport(const tables::Tables& tables, const Dump& dump,
   report.device = std::string(tables.title());
   if (!dump.device.platform.empty()) absl::StrAppend(&report.device, ", ", dump.device.platform);
   report.pci_id = dump.device.pci_id;
+  report.versions = FirmwareVersionsOf(state);
   for (const ErrorFact& fact : state.facts) {
     if (report.process.empty() && absl::StartsWith(fact.key, "Active process")) {
       report.process = fact.value;

@@ -16,6 +16,7 @@
 #include "runtime/dump/dump.h"
 #include "runtime/hang/engine_state.h"
 #include "runtime/hang/events.h"
+#include "runtime/hang/firmware_versions.h"
 #include "runtime/hang/nearby_commands.h"
 #include "runtime/hang/verdict.h"
 #include "runtime/tables/tables.h"
@@ -124,6 +125,10 @@ enum class JobState {
 struct Context {
   ErrorContext said;
   JobState state = JobState::kUnknown;
+  bool at_fault = false;          // the kernel's reason names it
+  std::string schedule_state;     // "registered, enabled"; empty: the dump does not say
+  std::string work_status;        // of a parallel queue: "active"
+  std::optional<double> seconds;  // that its last job has run
 };
 
 struct HangReport {
@@ -131,6 +136,7 @@ struct HangReport {
   std::string reason;  // as the kernel says it
   std::string kernel, process, device, time;
   std::optional<uint32_t> pci_id;
+  FirmwareVersions versions;
   std::vector<Verdict> verdicts;      // the best one first; empty: nothing speaks for any
   std::vector<std::string> warnings;  // sentences: what makes the dump or the verdict doubtful
   std::vector<Event> events;          // what the kernel and the firmware said

@@ -25,6 +25,8 @@ class Writer {
     Text("process", report.process);
     Text("device", report.device);
     if (report.pci_id) Hex("pci_id", *report.pci_id);
+    Text("guc_version", report.versions.guc);
+    Text("huc_version", report.versions.huc);
     List("verdicts", report.verdicts, [this](const Verdict& verdict) { Members(verdict); });
     List("warnings", report.warnings, [this](const std::string& warning) { String(warning); });
     List("events", report.events, [this](const Event& event) { Members(event); });
@@ -86,6 +88,7 @@ class Writer {
     json_.StartObject();
     Text("source", event.source);
     Text("text", event.text);
+    Text("device", event.device);
     if (event.queue) Number("guc_id", *event.queue);
     if (event.asid) Number("asid", *event.asid);
     if (event.address) Hex("address", *event.address);
@@ -133,18 +136,39 @@ class Writer {
     json_.StartObject();
     Text("id", said.id);
     Text("engine", said.engine);
-    if (said.image) Hex("image", *said.image);
-    if (said.head) Hex("head", *said.head);
-    if (said.tail) Hex("tail", *said.tail);
+    if (context.at_fault) Flag("at_fault", true);
+    if (said.width > 1) Number("width", said.width);
+    Members(static_cast<const ErrorLrc&>(said));
+    Text("state", kStates[static_cast<int>(context.state)]);
+    Text("schedule_state", context.schedule_state);
+    if (context.seconds) {
+      json_.Key("seconds");
+      json_.Double(*context.seconds);
+    }
+    if (!said.parallel.empty()) {
+      List("parallel", said.parallel, [this](const ErrorLrc& lrc) {
+        json_.StartObject();
+        Members(lrc);
+        json_.EndObject();
+      });
+    }
+    if (said.work_head) Hex("work_head", *said.work_head);
+    if (said.work_tail) Hex("work_tail", *said.work_tail);
+    Text("work_status", context.work_status);
+    json_.EndObject();
+  }
+  // Into the current object.
+  void Members(const ErrorLrc& lrc) {
+    if (lrc.image) Hex("image", *lrc.image);
+    if (lrc.head) Hex("head", *lrc.head);
+    if (lrc.tail) Hex("tail", *lrc.tail);
     const auto number = [this](const char* key, const std::optional<int64_t>& value) {
       if (!value) return;
       json_.Key(key);
       json_.Int64(*value);
     };
-    number("started", said.started);
-    number("ended", said.finished);
-    Text("state", kStates[static_cast<int>(context.state)]);
-    json_.EndObject();
+    number("started", lrc.started);
+    number("ended", lrc.finished);
   }
 
   // `draw`: its number among the draws, or 0.

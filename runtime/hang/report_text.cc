@@ -17,6 +17,7 @@ using decode::Harmless;
 
 constexpr size_t kWidth = 100;
 constexpr size_t kMostWords = 6;  // of a command's dwords
+constexpr size_t kMostLogLines = 20;
 
 class Writer {
  public:
@@ -33,9 +34,16 @@ class Writer {
     std::string device = report_.device;
     if (report_.pci_id) absl::StrAppendFormat(&device, ", PCI id 0x%04x", *report_.pci_id);
     Fact("device", device);
+    std::string versions;
+    if (!report_.versions.guc.empty()) versions = absl::StrCat("GuC ", report_.versions.guc);
+    if (!report_.versions.huc.empty()) {
+      absl::StrAppend(&versions, versions.empty() ? "" : ", ", "HuC ", report_.versions.huc);
+    }
+    Fact("firmware", versions);
     for (const EngineReport& engine : report_.engines) Engine(engine);
     if (report_.engines.empty()) Line("No engine's registers are in the dump.");
     Contexts();
+    Log();
     Firmware();
     if (!report_.others.empty()) {
       Line("");
@@ -279,6 +287,17 @@ class Writer {
     if (engine.bound_left_out != 0) Line(absl::StrCat("    and ", engine.bound_left_out, " more"));
   }
 
+  static void LrcInto(const ErrorLrc& lrc, std::vector<std::string>& parts) {
+    if (lrc.image) parts.push_back(absl::StrFormat("image at 0x%x", *lrc.image));
+    if (lrc.head && lrc.tail) {
+      parts.push_back(absl::StrFormat("ring from 0x%x to 0x%x when it was last switched", *lrc.head,
+                                      *lrc.tail));
+    }
+    if (lrc.started && lrc.finished) {
+      parts.push_back(absl::StrCat("last job begun ", *lrc.started, ", ended ", *lrc.finished));
+    }
+  }
+
   // The firmware's queues and the job at fault.
   void Contexts() {
     if (report_.contexts.empty() && report_.batches.empty()) return;
@@ -287,24 +306,57 @@ class Writer {
       const ErrorContext& said = context.said;
       std::vector<std::string> parts = {absl::StrCat("GuC ID ", Harmless(said.id))};
       if (!said.engine.empty()) parts.push_back(Harmless(said.engine));
-      if (said.image) parts.push_back(absl::StrFormat("image at 0x%x", *said.image));
-      if (said.head && said.tail) {
-        parts.push_back(absl::StrFormat("ring from 0x%x to 0x%x when it was last switched",
-                                        *said.head, *said.tail));
+      if (context.at_fault) parts.push_back("named in the kernel's reason");
+      if (said.width > 1) parts.push_back(absl::StrCat("on ", said.width, " engines at once"));
+      if (!context.schedule_state.empty()) {
+        parts.push_back(absl::StrCat("state: ", context.schedule_state));
       }
-      if (said.started && said.finished) {
-        parts.push_back(absl::StrCat("last job begun ", *said.started, ", ended ", *said.finished));
-      }
+      LrcInto(said, parts);
       constexpr const char* kStates[] = {"", "the job at fault has not begun",
                                          "a job has begun and not ended",
                                          "all jobs that began have ended"};
       const char* state = kStates[static_cast<int>(context.state)];
       if (*state != '\0') parts.push_back(state);
+      if (context.seconds) {
+        parts.push_back(absl::StrFormat("which has run for %.3f s", *context.seconds));
+      }
       Wrapped("  context   ", absl::StrJoin(parts, ", "), 12);
+      for (size_t i = 0; i < said.parallel.size(); ++i) {
+        parts = {absl::StrCat("engine ", i + 2, " of it")};
+        LrcInto(said.parallel[i], parts);
+        Wrapped("            ", absl::StrJoin(parts, ", "), 14);
+      }
+      if (said.work_head && said.work_tail) {
+        Wrapped(
+            "            ",
+            absl::StrFormat(
+                "its work queue is read up to 0x%x and written up to 0x%x%s", *said.work_head,
+                *said.work_tail,
+                context.work_status.empty() ? "" : absl::StrCat(", and is ", context.work_status)),
+            14);
+      }
     }
     for (const Place& batch : report_.batches) {
       Wrapped("  job       ",
               absl::StrFormat("batch at 0x%x, %s", batch.address, Where(batch, true)), 12);
+    }
+  }
+
+  // The lines of the kernel's log that may be of this hang, the last ones.
+  void Log() {
+    std::vector<const Event*> lines;
+    for (const Event& event : report_.events) {
+      if (event.origin == EventOrigin::kLog) lines.push_back(&event);
+    }
+    if (lines.empty()) return;
+    Line("");
+    const size_t left_out = lines.size() - std::min(lines.size(), kMostLogLines);
+    if (left_out != 0) {
+      Line(absl::StrCat("  log       ", left_out, left_out == 1 ? " line" : " lines", " before"));
+    }
+    for (size_t i = left_out; i < lines.size(); ++i) {
+      const Event& event = *lines[i];
+      Wrapped("  log       ", Harmless(absl::StrCat(event.source, ": ", event.text)), 12);
     }
   }
 

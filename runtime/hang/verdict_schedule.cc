@@ -25,7 +25,7 @@ std::optional<Verdict> JobNotStarted(const Case& at) {
   Verdict verdict;
   verdict.kind = VerdictKind::kNeverStarted;
   for (const Context& context : at.report.contexts) {
-    if (context.state != JobState::kNotBegun) continue;
+    if (context.state != JobState::kNotBegun || !at.dump.error_state->job) continue;
     verdict.engine = context.said.engine;
     verdict.confidence = Confidence::kHigh;
     verdict.sentence = absl::StrFormat(
@@ -79,13 +79,18 @@ std::optional<Verdict> DidNotYield(const Case& at) {
   Verdict verdict;
   verdict.kind = VerdictKind::kPreemptionTimeout;
   verdict.engine = event->engine;
-  // A message may lack its answer only because the answer was overwritten.
-  verdict.confidence = event->source == "the kernel's reason" || !event->why.empty()
-                           ? Confidence::kHigh
-                           : Confidence::kMedium;
+  // The kernel says so itself. A message of the firmware may lack its answer only because the dump
+  // was made before the answer came.
+  const bool of_firmware = event->origin == EventOrigin::kFirmware;
+  verdict.confidence = of_firmware ? Confidence::kMedium : Confidence::kHigh;
   verdict.sentence =
       "The context was to yield the engine and did not in time; the kernel took it for hung.";
   verdict.evidence.push_back(Quoted(*event));
+  if (of_firmware) {
+    verdict.evidence.push_back(
+        "The driver asked for that queue to be taken off its engine, and the firmware has not "
+        "answered.");
+  }
   verdict.alternative =
       "The work may be correct and only too long without a point at which it can be preempted: a "
       "large draw or dispatch, or preemption within it turned off.";

@@ -30,9 +30,10 @@ std::string Whereabouts(const Place& place) {
 bool IsOurs(const Case& at, const Event& event) {
   return event.queue && std::any_of(at.report.contexts.begin(), at.report.contexts.end(),
                                     [&](const Context& context) {
+                                      // A parallel queue has several numbers.
                                       uint32_t id = 0;
                                       return absl::SimpleAtoi(context.said.id, &id) &&
-                                             id == *event.queue;
+                                             *event.queue - id < context.said.width;
                                     });
 }
 

@@ -18,6 +18,8 @@
 #include "runtime/dump/i915_error.h"
 #include "runtime/dump/read.h"
 #include "runtime/dump/xe_devcoredump.h"
+#include "runtime/hang/beside.h"
+#include "runtime/hang/kernel_events.h"
 #include "runtime/hang/report.h"
 #include "runtime/hang/rings.h"
 
@@ -103,7 +105,9 @@ Record ReadRecord(const FileStamp& file, uint64_t max_bytes, const Describe& des
     return record;
   }
   hang::AddRings(*tables, *dump);
-  const hang::HangReport report = hang::MakeHangReport(*tables, *dump);
+  const hang::Beside beside = hang::ReadBeside(file.path);
+  const hang::HangReport report =
+      hang::MakeHangReport(*tables, *dump, hang::EventsNear(*dump, beside.events, beside.device));
   record.signature = MakeSignature(*tables, *dump, report);
   record.process = report.process;
   for (const hang::EngineReport& engine : report.engines) {

@@ -118,36 +118,6 @@ std::string ClassOf(const tables::Tables& tables, const std::string& name) {
   return std::string(absl::string_view(name).substr(0, name.find_first_of("0123456789")));
 }
 
-bool IsVersion(absl::string_view text) {
-  return absl::StrContains(text, '.') && !text.empty() &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return absl::ascii_isdigit(c) || c == '.'; });
-}
-
-// xe writes "GuC version: 70.6.3 (wanted 70.5.1)"; i915 "version: wanted 70.5, found 70.5.1" below
-// the line "GuC firmware: …".
-std::string FirmwareOf(const ErrorState& state) {
-  bool below_guc = false;
-  for (const ErrorFact& fact : state.facts) {
-    const absl::string_view key = absl::StripAsciiWhitespace(fact.key);
-    const absl::string_view value = absl::StripAsciiWhitespace(fact.value);
-    if (key == "GuC version") {
-      const absl::string_view word = value.substr(0, value.find(' '));
-      if (IsVersion(word)) return std::string(word);
-    }
-    if (absl::EndsWith(key, "firmware") || absl::EndsWith(fact.section, "firmware")) {
-      below_guc = absl::StartsWith(key, "GuC") || absl::StartsWith(fact.section, "GuC");
-    }
-    const size_t found = value.find("found ");
-    if (below_guc && key == "version" && found != absl::string_view::npos) {
-      absl::string_view word = value.substr(found + 6);
-      word = word.substr(0, word.find_first_of(" ,"));
-      if (IsVersion(word)) return std::string(word);
-    }
-  }
-  return "";
-}
-
 const hang::EngineReport* BlamedOf(const hang::HangReport& report) {
   for (const hang::EngineReport& engine : report.engines) {
     if (engine.hung) return &engine;
@@ -265,7 +235,7 @@ Signature MakeSignature(const tables::Tables& tables, const Dump& dump,
   signature.reason = ReasonOf(report.reason);
   signature.verdict = VerdictOf(report);
   signature.kernel = report.kernel.substr(0, report.kernel.find(' '));
-  if (dump.error_state != nullptr) signature.firmware = FirmwareOf(*dump.error_state);
+  signature.firmware = report.versions.guc;
   const hang::EngineReport* const engine = BlamedOf(report);
   if (engine == nullptr) {
     if (!report.contexts.empty()) {

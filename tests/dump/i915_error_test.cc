@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -452,6 +453,60 @@ TEST(I915Error, ABatchOfBracketsIsNoRegister) {
   EXPECT_TRUE(dump.error_state->engines[0].registers.empty());
   ASSERT_EQ(dump.error_state->engines[0].facts.size(), 3u);
   EXPECT_EQ(dump.error_state->engines[0].facts[0].key, "batch");
+}
+
+TEST(I915Error, AnEngineHangsIfTheKernelSaysYesOrANumber) {
+  for (const auto& [said, hangs] : std::vector<std::pair<std::string, bool>>{
+           {"yes", true}, {"no", false}, {"1", true}, {"0", false}, {"x", false}}) {
+    const Dump dump = Read("rcs0 command stream:\n  hung: " + said + "\n");
+    EXPECT_EQ(dump.error_state->engines[0].hung, hangs) << said;
+  }
+}
+
+// Where the firmware schedules, it saves the registers, by lists and under other names.
+TEST(I915Error, HasTheRegistersThatTheFirmwareSaved) {
+  const Dump dump = Read(
+      "GPU HANG: ecode 12:1:85dffffb, in seeded [1]\nPCI ID: 0x56a0\n"
+      "global --- GuC Error Capture on rcs0 command stream:\n"
+      "Coverage:  full-capture\n"
+      "  RegListType: Global\n    Owner-Id: 0\n    NumRegs: 2\n"
+      "      GEN12_FAULT_TLB_DATA0:  0x00000105\n      FAULT_REG:  0x00000001\n"
+      "  RegListType: Engine-Class\n    Owner-Id: 0\n    GuC-Eng-Class: 0\n"
+      "    i915-Eng-Class: 0\n    NumRegs: 2\n"
+      "      GEN8_ROW_INSTDONE[0][1]:  0xfffffffe\n      REG-0x00001234:  0x00000007\n"
+      "  RegListType: Engine-Instance\n    Owner-Id: 0\n    i915-Eng-Name: rcs0\n"
+      "    i915-Eng-Inst-Class: 0\n    GuC-Eng-Inst-Id: 0\n    GuC-Context-Id: 5\n"
+      "    LRCA: 0x00506119\n    NumRegs: 5\n"
+      "      HEAD:  0x00000080\n      ACTHD_UDW:  0x00000001\n      ACTHD_LDW:  0x00402018\n"
+      "      RING_BBADDR_LOW32:  0x00402019\n      RING_BBADDR_UP32:  0x00000002\n"
+      "  hung: 1\n  engine reset count: 0\n"
+      "  Active context: seeded[1] prio 0, guilty 1 active 0\n"
+      "  Missing GuC capture node for bcs0\n  hung: 0\n"
+      "rcs0 --- batch = 0x00000001 00402000\n~!!!!#\n");
+  const ErrorState& state = *dump.error_state;
+  ASSERT_EQ(state.engines.size(), 2u);
+  const ErrorEngine& engine = state.engines[0];
+  EXPECT_EQ(engine.name, "rcs0");
+  EXPECT_TRUE(engine.hung);
+  EXPECT_EQ(engine.process, "seeded[1] prio 0, guilty 1 active 0");
+  EXPECT_EQ(engine.Find("ACTHD")->value, 0x100402018u);
+  EXPECT_TRUE(engine.Find("ACTHD")->is_64);
+  EXPECT_EQ(engine.Find("RING_BBADDR")->value, 0x200402019u);
+  EXPECT_EQ(engine.Find("HEAD")->value, 0x80u);
+  EXPECT_EQ(engine.Find("GEN8_ROW_INSTDONE[0][1]")->value, 0xfffffffeu);
+  EXPECT_EQ(engine.Find("GEN12_FAULT_TLB_DATA0")->value, 0x105u);
+  EXPECT_EQ(engine.Find("REG-0x00001234")->value, 7u);
+  EXPECT_EQ(engine.Find("ACTHD_LDW"), nullptr);
+  EXPECT_EQ(engine.Find("LRCA"), nullptr);
+  EXPECT_EQ(engine.facts[0].key, "Coverage");
+  EXPECT_EQ(state.engines[1].name, "bcs0");
+  EXPECT_FALSE(state.engines[1].hung);
+  ASSERT_EQ(state.contexts.size(), 1u);
+  EXPECT_EQ(state.contexts[0].id, "5");
+  EXPECT_EQ(state.contexts[0].engine, "rcs0");
+  EXPECT_EQ(state.contexts[0].image, 0x506000u);
+  EXPECT_EQ(WordAt(dump, 0, 0x100402000), 2u);
+  EXPECT_TRUE(dump.problems.empty());
 }
 
 TEST(I915Error, OfLinux42HasListsForEachAddressSpaceAndStatusPagesInRows) {

@@ -464,6 +464,78 @@ TEST(XeDevcoredump, ContextsAreKnownWithoutRegisters) {
   EXPECT_EQ(dump.device.kernel_verx10, 127);
 }
 
+// The first release of the driver: messages dword by dword, the queue below them, no memory.
+TEST(XeDevcoredump, OfLinux68HasMessagesInLines) {
+  const Dump dump = Read(
+      "**** Xe Device Coredump ****\nkernel: 6.8.0\nmodule: xe\n"
+      "**** GuC CT ****\n"
+      "H2G CTB (all sizes in DW):\n\tsize: 1024\n\thead: 4\n\ttail: 7\n"
+      "\tcmd[4]: 0x00050002\n\tcmd[5]: 0x20001000\n\tcmd[6]: 0x00000003\n"
+      "G2H CTB (all sizes in DW):\n\tsize: 4096\n\tcmd[0]: 0x00000002\n"
+      "\tcmd[1]: 0x90001008\n\tcmd[2]: 0x00000003\n\tg2h outstanding: 1\n"
+      "GuC ID: 3\n\tName: rcs3\n\tClass: 0\n\tSchedule State: 0x3\n"
+      "**** HW Engines ****\nrcs0 (physical), logical instance=0\n\tRING_HEAD: 0x00000080\n");
+  const ErrorState& state = *dump.error_state;
+  const absl::Span<const uint8_t> to = state.BlobOf("H2G"), from = state.BlobOf("G2H");
+  ASSERT_EQ(to.size(), 12u);
+  EXPECT_EQ(to[0], 2u);
+  EXPECT_EQ(to[8], 3u);
+  ASSERT_EQ(from.size(), 12u);
+  EXPECT_EQ(from[4], 8u);
+  ASSERT_EQ(state.contexts.size(), 1u);
+  EXPECT_EQ(state.contexts[0].schedule_state, 3u);
+  EXPECT_TRUE(state.engines[0].hung);
+}
+
+// A parallel queue: an image, a ring and numbers for each engine, and a work queue.
+TEST(XeDevcoredump, OfAParallelQueueHasAStateForEachEngine) {
+  const Dump dump = Read(
+      "**** Xe Device Coredump ****\n"
+      "Reason: Timedout job - seqno=7, lrc_seqno=7, guc_id=8, flags=0x0\n"
+      "**** Contexts ****\n"
+      "GuC ID: 8\n\tName: vcs8\n\tClass: 1\n\tLogical mask: 0x3\n\tWidth: 2\n\tRef: 5\n"
+      "\tHW Context Desc: 0x00506000\n\tLRC Head: (memory) 8\n"
+      "\tLRC Tail: (internal) 72, (memory) 64\n"
+      "\tStart seqno: (memory) 7\n\tSeqno: (memory) 6\n\tTimestamp: 0x00010000\n"
+      "\tJob Timestamp: 0x00008000\n"
+      "\t[HWSP].length: 0x1000\n\t[HWSP].data: !!!!#\n"
+      "\t[HWCTX].length: 0x1000\n\t[HWCTX].replay_length: 0x800\n\t[HWCTX].data: !!!!$\n"
+      "\tHW Context Desc: 0x00606000\n\tLRC Head: (memory) 16\n"
+      "\tLRC Tail: (internal) 80, (memory) 80\n"
+      "\tStart seqno: (memory) 4\n\tSeqno: (memory) 3\n"
+      "\t[HWSP].length: 0x1000\n\t[HWSP].data: !!!!#\n"
+      "\t[HWCTX].length: 0x1000\n\t[HWCTX].replay_length: 0x400\n\t[HWCTX].data: !!!!%\n"
+      "\tSchedule State: 0x203\n\tFlags: 0x0\n\tWQ head: 16 (internal), 32 (memory)\n"
+      "\tWQ tail: 48 (internal), 64 (memory)\n\tWQ status: 1 (memory)\n"
+      "GuC ID: 9\n\tName: rcs9\n\tHW Context Desc: 0x00706000\n"
+      "**** Job ****\nbatch_addr[0]: 0x1000\nbatch_addr[1]: 0x2000\n");
+  const ErrorState& state = *dump.error_state;
+  EXPECT_EQ(state.job_queue, 8u);
+  ASSERT_EQ(state.contexts.size(), 2u);
+  const ErrorContext& queue = state.contexts[0];
+  EXPECT_EQ(queue.width, 2u);
+  EXPECT_EQ(queue.image, 0x506000u);
+  EXPECT_EQ(queue.head, 8u);
+  EXPECT_EQ(queue.started, 7);
+  EXPECT_EQ(queue.timestamp, 0x10000u);
+  EXPECT_EQ(queue.job_timestamp, 0x8000u);
+  EXPECT_EQ(queue.replay_length, 0x800u);
+  ASSERT_EQ(queue.parallel.size(), 1u);
+  EXPECT_EQ(queue.parallel[0].image, 0x606000u);
+  EXPECT_EQ(queue.parallel[0].tail, 80u);
+  EXPECT_EQ(queue.parallel[0].started, 4);
+  EXPECT_EQ(queue.parallel[0].replay_length, 0x400u);
+  EXPECT_EQ(queue.schedule_state, 0x203u);
+  EXPECT_EQ(queue.work_head, 32u);
+  EXPECT_EQ(queue.work_tail, 64u);
+  EXPECT_EQ(queue.work_status, 1u);
+  EXPECT_EQ(state.contexts[1].image, 0x706000u);
+  EXPECT_EQ(WordAt(dump, 1, 0x507000), 3u);
+  EXPECT_EQ(WordAt(dump, 1, 0x607000), 4u);
+  EXPECT_EQ(state.batches.size(), 2u);
+  EXPECT_EQ(dump.submissions[0].engine, "vcs8") << "the queue that the reason names";
+}
+
 void Touch(const Dump& dump) {
   for (const Memory::Segment& segment : dump.memory.segments()) {
     const Memory::Segment& real = dump.memory.Resolve(segment);

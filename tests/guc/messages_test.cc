@@ -11,6 +11,7 @@
 
 #include "packsmith/guc.h"
 #include "runtime/guc/log.h"
+#include "tests/guc/channel.h"
 
 namespace packsmith::guc {
 namespace {
@@ -19,46 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-constexpr size_t kToGuc = 0x1000 / 4, kFromGuc = 0x2000 / 4, kChannel = 0x22000 / 4;
-
-// A channel that messages are written to one by one.
-class Channel {
- public:
-  Channel() : words_(kChannel) {}
-
-  // `at`: dwords from the start of the ring.
-  size_t Put(bool from_guc, size_t at, uint32_t type, uint32_t action,
-             std::vector<uint32_t> payload) {
-    const size_t start = from_guc ? kFromGuc : kToGuc;
-    const size_t size = from_guc ? kChannel - kFromGuc : kFromGuc - kToGuc;
-    std::vector<uint32_t> message(2);
-    EXPECT_FALSE(
-        (CTB_MESSAGE{.dwords = static_cast<uint32_t>(payload.size()) + 1, .fence = next_fence_++}
-             .pack(&message[0])));
-    EXPECT_FALSE(
-        (HXG_MESSAGE{.action = action, .type = type, .from_guc = from_guc}.pack(&message[1])));
-    message.insert(message.end(), payload.begin(), payload.end());
-    for (const uint32_t word : message) words_[start + at++ % size] = word;
-    return at % size;
-  }
-  void Descriptor(bool from_guc, size_t head, size_t tail) {
-    EXPECT_FALSE(
-        (CTB_DESCRIPTOR{.head = static_cast<uint32_t>(head), .tail = static_cast<uint32_t>(tail)}
-             .pack(&words_[from_guc ? 0x800 / 4 : 0])));
-  }
-  std::vector<uint32_t>& words() { return words_; }
-  std::vector<uint8_t> bytes() const {
-    std::vector<uint8_t> bytes(words_.size() * 4);
-    std::memcpy(bytes.data(), words_.data(), bytes.size());
-    return bytes;
-  }
-  std::vector<Message> Read() const { return ReadMessages(bytes()); }
-
- private:
-  std::vector<uint32_t> words_;
-  uint32_t next_fence_ = 0;
-};
 
 constexpr uint32_t kEvent = GUC_HXG_TYPE::EVENT;
 constexpr uint32_t kFast = GUC_HXG_TYPE::FAST_REQUEST;
@@ -83,7 +44,7 @@ TEST(Messages, AreReadInOrderWithWhatIsPending) {
   at = channel.Put(true, 0, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3});
   at = channel.Put(true, at, kEvent, GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {0xffffffff, 18});
   channel.Descriptor(true, at, at);
-  const std::vector<Message> messages = channel.Read();
+  const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(4));
   EXPECT_TRUE(messages[0].Is(GUC_ACTION::SCHED_CONTEXT));
   EXPECT_FALSE(messages[0].pending);
@@ -102,9 +63,38 @@ TEST(Messages, WrapInTheRingFromTheFirmware) {
   const size_t at =
       channel.Put(true, size - 2, kEvent, GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {5, 1});
   channel.Descriptor(true, at, at);
-  const std::vector<Message> messages = channel.Read();
+  const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(1));
   EXPECT_THAT(messages[0].payload, ElementsAre(5u, 1u));
+}
+
+TEST(Messages, ThatAreListedAreAllPending) {
+  Channel channel;
+  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT, {3});
+  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {3, 0});
+  const std::vector<uint8_t> bytes = channel.bytes();
+  const auto of_ring = [&](size_t size) {
+    return ReadPendingMessages(absl::MakeSpan(bytes).subspan(kToGuc * 4, size), false);
+  };
+  const std::vector<Message> messages = of_ring(7 * 4);
+  ASSERT_THAT(messages, SizeIs(2));
+  EXPECT_TRUE(messages[1].Is(GUC_ACTION::SCHED_CONTEXT_MODE_SET));
+  EXPECT_TRUE(messages[1].pending);
+  EXPECT_EQ(messages[1].offset, 12u);
+  EXPECT_THAT(of_ring(6 * 4), SizeIs(1)) << "the last one is cut off";
+  EXPECT_THAT(of_ring(0), IsEmpty());
+  EXPECT_THAT(ReadPendingMessages(absl::MakeSpan(bytes).subspan(kToGuc * 4, 28), true), IsEmpty())
+      << "of the other direction";
+}
+
+TEST(Messages, WordsForFlagsAndValuesAreThoseOfTheDescription) {
+  EXPECT_EQ(FlagsInWords("QUEUE_STATE", 0x203), "registered, enabled, banned");
+  EXPECT_EQ(FlagsInWords("QUEUE_STATE", 0), "");
+  EXPECT_EQ(FlagsInWords("NO_SUCH", 1), "");
+  EXPECT_EQ(NameOfValue("WORK_QUEUE_DESCRIPTOR", "Status", 3), "command error");
+  EXPECT_EQ(NameOfValue("WORK_QUEUE_DESCRIPTOR", "Status", 99), "");
+  EXPECT_EQ(UnitName(3), "Command streamer");
+  EXPECT_EQ(UnitName(0xee), "unit 0xee");
 }
 
 // The oldest message was overwritten from its start: its rest must not be taken for messages.
@@ -118,7 +108,7 @@ TEST(Messages, AreFoundBehindTheRestOfAnOverwrittenOne) {
   // The next lap has begun, with a message of another length.
   at = channel.Put(true, 0, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {7});
   channel.Descriptor(true, at, at);
-  const std::vector<Message> messages = channel.Read();
+  const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(8)) << "seven old ones and the new one";
   EXPECT_EQ(messages[0].payload[0], 1u);
   EXPECT_TRUE(messages[7].Is(GUC_ACTION::CONTEXT_RESET_NOTIFICATION));
@@ -140,7 +130,7 @@ TEST(Messages, OfAPageFaultSayWhereWhoAndHow) {
   EXPECT_EQ(payload[1] >> 12, 77u);
   const size_t at = channel.Put(true, 0, kEvent, GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, payload);
   channel.Descriptor(true, at, at);
-  const std::vector<Message> messages = channel.Read();
+  const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(1));
   EXPECT_THAT(InWords(messages[0]), HasSubstr("Source Unit Instruction cache"));
   EXPECT_THAT(InWords(messages[0]), HasSubstr("Engine Class COMPUTE"));
@@ -156,7 +146,7 @@ TEST(Messages, OfActionsThatAreNotKnownAreLeftOut) {
   size_t at = channel.Put(true, 0, kEvent, 0x7abc, {1, 2});
   at = channel.Put(true, at, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3});
   channel.Descriptor(true, at, at);
-  EXPECT_THAT(channel.Read(), SizeIs(1));
+  EXPECT_THAT(ReadMessages(channel.bytes()), SizeIs(1));
 }
 
 TEST(Messages, ThatAreDamagedNeverStopTheReader) {
@@ -167,14 +157,14 @@ TEST(Messages, ThatAreDamagedNeverStopTheReader) {
     at = channel.Put(true, at, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {i});
   }
   channel.Descriptor(true, at, at);
-  EXPECT_THAT(channel.Read(), SizeIs(200));
+  EXPECT_THAT(ReadMessages(channel.bytes()), SizeIs(200));
   for (int round = 0; round < 200; ++round) {
     Channel damaged = channel;
     for (int i = 0; i < 50; ++i) {
       damaged.words()[kFromGuc + random() % 700] = static_cast<uint32_t>(random());
     }
     if (round % 3 == 0) damaged.words()[0x800 / 4 + random() % 3] = static_cast<uint32_t>(random());
-    for (const Message& message : damaged.Read()) {
+    for (const Message& message : ReadMessages(damaged.bytes())) {
       EXPECT_LE(message.payload.size(), 254u);
       (void)InWords(message);
     }
@@ -194,13 +184,15 @@ TEST(Messages, OfBytesThatAreNoChannelAreNone) {
 std::vector<uint8_t> MakeLog() {
   std::vector<uint32_t> words((4096 + 65536) / 4);
   LOG_BUFFER_STATE state;
-  state.marker = 0xdeadfeedcabba9e6;
+  state.marker = 0xcabba9e6;
+  state.section = 0xdeadfeed;
   state.read_pointer = 0x100;
   state.write_pointer = 0x240;
   state.section_size = 65536;
   state.times_full = 2;
   EXPECT_FALSE(state.pack(&words[0]));
-  state.marker = 0xbeeffeedcabba9f7;
+  state.marker = 0xcabba9f7;
+  state.section = 0xbeeffeed;
   state.section_size = 0x100000;
   EXPECT_FALSE(state.pack(&words[9]));
   EXPECT_FALSE(
@@ -228,6 +220,36 @@ TEST(Log, HasSectionsByTheirMarkersAndConstants) {
   EXPECT_EQ(log.constants[0].name, "TIMESTAMP_KHZ");
   EXPECT_THAT(log.constants[0].words, ElementsAre(19200u));
   EXPECT_EQ(log.constants[1].name, "key 0x63");
+}
+
+TEST(Log, ThatIsDescribedHasBlocks) {
+  std::vector<uint32_t> words(LFD_HEADER::length);
+  EXPECT_FALSE(
+      (LFD_HEADER{.magic_low = 0x474c5346, .magic_high = 0x8086aaaa, .major_version = 1}.pack(
+          words.data())));
+  const auto add = [&](uint32_t type, const std::vector<uint32_t>& data, uint32_t dwords) {
+    words.resize(words.size() + LFD_BLOCK::length);
+    EXPECT_FALSE((LFD_BLOCK{.tag = 0x8086, .type = type, .dwords = dwords}.pack(
+        &words[words.size() - LFD_BLOCK::length])));
+    words.insert(words.end(), data.begin(), data.end());
+  };
+  add(3, {19200}, 1);
+  add(0x9999, {1, 2}, 2);
+  add(0x2000, {1, 2, 3}, 8);  // cut off
+  std::vector<uint8_t> bytes(words.size() * 4);
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  EXPECT_EQ(bytes[0], 'F');
+  const Log log = ReadLog(bytes);
+  ASSERT_THAT(log.constants, SizeIs(2));
+  EXPECT_EQ(log.constants[0].name, "TIMESTAMP_KHZ");
+  EXPECT_THAT(log.constants[0].words, ElementsAre(19200u));
+  EXPECT_EQ(log.constants[1].name, "type 0x9999");
+  ASSERT_THAT(log.sections, SizeIs(1));
+  EXPECT_EQ(log.sections[0].name, "EVENTS");
+  EXPECT_EQ(log.sections[0].size, 12u);
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_LE(ReadLog(absl::MakeSpan(bytes).subspan(0, size)).constants.size(), 2u);
+  }
 }
 
 TEST(Log, ThatIsCutOrDamagedIsReadAsFarAsItGoes) {

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace packsmith::hang {
 namespace {
@@ -77,6 +79,50 @@ TEST(KernelLog, OfI915IsRead) {
   ASSERT_THAT(events, SizeIs(1));
   EXPECT_EQ(events[0].engine, "vcs1");
   EXPECT_EQ(events[0].why, "stopped heartbeat on vcs1");
+}
+
+// Its lines have neither time nor device: those of the line before count.
+TEST(KernelLog, APageFaultHasTheTimeAndTheDeviceOfItsFirstLine) {
+  const std::vector<Event> events = ReadKernelLog(
+      "[  700.5] xe 0000:03:00.0: [drm] Tile0: GT0: \n\tASID: 42\n\tFaulted Address: 0x1000\n"
+      "[  812.0] xe 0000:83:00.1: [drm] Tile0: GT0: \n\tASID: 43\n\tFaulted Address: 0x2000\n");
+  ASSERT_THAT(events, SizeIs(2));
+  EXPECT_EQ(events[0].seconds, 700.5);
+  EXPECT_EQ(events[0].device, "0000:03:00.0");
+  EXPECT_EQ(events[1].seconds, 812.0);
+  EXPECT_EQ(events[1].device, "0000:83:00.1");
+  Dump dump;
+  auto state = std::make_shared<ErrorState>();
+  state->facts = {{"", "Uptime", "812.5", 0}};
+  dump.error_state = state;
+  ASSERT_THAT(EventsNear(dump, events), SizeIs(1));
+  EXPECT_EQ(EventsNear(dump, events)[0].address, 0x2000u);
+}
+
+std::vector<std::optional<uint32_t>> QueuesNear(const std::string& log,
+                                                absl::string_view device = "") {
+  std::vector<std::optional<uint32_t>> queues;
+  for (const Event& event : EventsNear(Dump(), ReadKernelLog(log), device)) {
+    if (event.queue) queues.push_back(event.queue);
+  }
+  return queues;
+}
+
+TEST(KernelLog, OfOtherDevicesIsLeftOut) {
+  const std::string resets =
+      "[ 1.0] xe 0000:03:00.0: [drm] Engine reset: engine_class=ccs, guc_id=1\n"
+      "[ 1.0] xe 0000:83:00.0: [drm] Engine reset: engine_class=ccs, guc_id=2\n"
+      "Engine reset: engine_class=ccs, guc_id=3\n";
+  EXPECT_THAT(QueuesNear(resets), ElementsAre(1u, 2u, 3u)) << "which is not said";
+  EXPECT_THAT(QueuesNear(resets, "0000:83:00.0"), ElementsAre(2u, 3u));
+  EXPECT_THAT(QueuesNear(resets, "83:00.0"), ElementsAre(2u, 3u));
+  EXPECT_THAT(QueuesNear(resets, "0000:04:00.0"), ElementsAre(3u));
+  const std::string saved = "[ 1.1] xe 0000:03:00.0: [drm] Xe device coredump has been created\n";
+  EXPECT_THAT(QueuesNear(resets + saved), ElementsAre(1u, 3u)) << "the dump is of that one";
+  EXPECT_THAT(QueuesNear(resets + saved, "83:00.0"), ElementsAre(2u, 3u));
+  const std::string both =
+      saved + "[ 1.1] xe 0000:83:00.0: [drm] Xe device coredump has been created\n";
+  EXPECT_THAT(QueuesNear(resets + both), ElementsAre(1u, 2u, 3u));
 }
 
 TEST(KernelLog, OfOtherTimesIsLeftOut) {

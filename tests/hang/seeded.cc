@@ -8,17 +8,21 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "packsmith/guc.h"
 #include "packsmith/guc_codes.h"
 #include "runtime/decode/fields/undescribed.h"
 #include "runtime/decode/fields/value.h"
+#include "runtime/dump/ascii85.h"
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/xe_devcoredump_writer.h"
 #include "runtime/hang/kernel_events.h"
 #include "runtime/sim/overlay_memory.h"
 #include "runtime/sim/streamer.h"
+#include "tests/guc/channel.h"
 
 namespace packsmith::hang {
 namespace {
@@ -41,15 +45,21 @@ struct Seeded {
 
 class Maker {
  public:
-  Maker(const tables::Tables& tables, Seed seed, bool xe)
-      : tables_(tables), seed_(seed), xe_(xe), kept_(std::make_shared<Seeded>()) {
+  Maker(const tables::Tables& tables, Seed seed, Form form, uint32_t engines)
+      : tables_(tables),
+        seed_(seed),
+        xe_(form == Form::kXe),
+        guc_(form == Form::kI915Guc),
+        engines_(engines),
+        kept_(std::make_shared<Seeded>()) {
     kept_->pages.reserve(8);
   }
 
   std::optional<SeededHang> Make() {
     // The registers of i915 do not show what the firmware did, and xe's dumps have no fault
     // registers.
-    if (!xe_ && (seed_ == Seed::kCatError || seed_ == Seed::kResetByOther)) return std::nullopt;
+    const bool of_firmware = seed_ == Seed::kCatError || seed_ == Seed::kResetByOther;
+    if (!xe_ && !guc_ && of_firmware) return std::nullopt;
     MakeBatch();
     // The loop ends when this is no longer greater than 7.
     Words data(kPage / 4);
@@ -63,13 +73,19 @@ class Maker {
       made.events = ReadKernelLog(
           "[  100.000000] i915 0000:00:02.0: [drm] Resetting rcs0 for preemption time out\n");
     }
+    // The firmware's registers do not have where the request begins.
+    if (guc_ && seed_ == Seed::kNeverStarted) {
+      made.events = ReadKernelLog(
+          "[  100.000000] i915 0000:00:02.0: [drm] Got hung context on rcs0 with active request "
+          "5:12 [0x3] not yet started\n");
+    }
     const absl::StatusOr<std::string> text =
         xe_ ? WriteXeDevcoredump(dump_, {}) : WriteI915Error(dump_, {});
     if (!text.ok()) {
       ADD_FAILURE() << text.status();
       return std::nullopt;
     }
-    made.text = *text;
+    made.text = guc_ ? WithCapture(*text) : *text;
     return made;
   }
 
@@ -84,6 +100,46 @@ class Maker {
                          {reinterpret_cast<const uint8_t*>(kept.data()), kept.size() * 4}, kPage)
                     .ok());
     dump_.buffers.push_back({space, address, kPage, "seeded"});
+  }
+
+  // The dump as i915 writes it where the firmware has saved the registers: those of the engine are
+  // taken for a list, and the channel is one more buffer.
+  std::string WithCapture(const std::string& text) const {
+    const absl::string_view heading = "rcs0 command stream:\n";
+    const absl::string_view hung = "  hung: yes\n";
+    std::string lists[3];
+    int counts[3] = {};
+    const auto add = [&](int list, absl::string_view name, uint64_t value) {
+      absl::StrAppendFormat(&lists[list], "      %s:  0x%08x\n", name, value & 0xffffffff);
+      ++counts[list];
+    };
+    for (const ErrorRegister& one : captured_) {
+      if (absl::StartsWith(one.name, "FAULT_TLB_DATA")) {
+        add(0, absl::StrCat("GEN12_", one.name), one.value);
+      } else if (one.name == "FAULT_REG") {
+        add(0, one.name, one.value);
+      } else if (absl::StartsWith(one.name, "ROW_INSTDONE")) {
+        add(1, absl::StrCat("GEN8_", one.name), one.value);
+      } else if (one.is_64) {
+        add(2, absl::StrCat(one.name, "_UDW"), one.value >> 32);
+        add(2, absl::StrCat(one.name, "_LDW"), one.value);
+      } else {
+        add(2, one.name, one.value);
+      }
+    }
+    const std::string capture = absl::StrFormat(
+        "global --- GuC Error Capture on rcs0 command stream:\nCoverage:  full-capture\n"
+        "  RegListType: Global\n    Owner-Id: 0\n    NumRegs: %d\n%s"
+        "  RegListType: Engine-Class\n    Owner-Id: 0\n    GuC-Eng-Class: 0\n"
+        "    i915-Eng-Class: 0\n    NumRegs: %d\n%s"
+        "  RegListType: Engine-Instance\n    Owner-Id: 0\n    i915-Eng-Name: rcs0\n"
+        "    i915-Eng-Inst-Class: 0\n    GuC-Eng-Inst-Id: 0\n    GuC-Context-Id: %d\n"
+        "    LRCA: 0x%08x\n    NumRegs: %d\n%s  hung: 1\n  engine reset count: 0\n",
+        counts[0], lists[0], counts[1], lists[1], kQueue, kImage, counts[2], lists[2]);
+    std::string channel;
+    AppendAscii85(channel_.bytes(), channel);
+    return absl::StrCat(absl::StrReplaceAll(text, {{absl::StrCat(heading, hung), capture}}),
+                        "global --- GuC CTB = 0x00000000 00800000\n~", channel, "\n");
   }
 
   // --- The batch ---
@@ -120,7 +176,11 @@ class Maker {
       case Seed::kEvent: {
         const uint32_t newer = tables_.FindContainer("MI_WAIT_FOR_EVENT_2");
         if (newer == tables::kNone) {
-          Add(Packet("MI_WAIT_FOR_EVENT").Set("Display Plane 1 A Vertical Blank Wait Enable", 1));
+          MadePacket wait = Packet("MI_WAIT_FOR_EVENT");
+          const absl::string_view plane = "Display Plane 1 A Vertical Blank Wait Enable";
+          // Gfx8 does not have it: there the hang is only good for its header.
+          if (wait.Has(plane)) wait.Set(plane, 1);
+          Add(wait);
         } else {
           Add(Packet("MI_WAIT_FOR_EVENT_2").Set("Display Pipe Vertical Blank Wait Enable", 1));
         }
@@ -198,12 +258,20 @@ class Maker {
       const auto ids = tables_.ids(platform.pci_ids);
       if (!ids.empty()) dump_.device.pci_id = ids[0];
     }
+    MakeMessages();
     if (xe_) {
       MakeQueues();
     } else {
       state_.title = "GPU HANG: ecode 9:1:85dffffb, in seeded [1]";
     }
     MakeRegisters();
+    if (guc_) {
+      ErrorEngine& engine = state_.engines[0];
+      captured_.swap(engine.registers);
+      captured_.insert(captured_.end(), state_.registers.begin(), state_.registers.end());
+      state_.registers.clear();
+      engine.requests.clear();
+    }
     dump_.error_state = std::make_shared<const ErrorState>(std::move(state_));
     dump_.backing = kept_;
     dump_.SortBuffers();
@@ -250,12 +318,15 @@ class Maker {
     }
     if (reset) head = tail = at = 0;
     add("START", "RING_START", reset ? 0 : kRingAt);
-    add("HEAD", "RING_HEAD", head, false, xe_ ? std::vector<uint64_t>{} : std::vector{begin});
+    const bool has_request = !xe_ && !guc_;
+    add("HEAD", "RING_HEAD", head, false,
+        has_request ? std::vector{begin} : std::vector<uint64_t>());
     add("TAIL", "RING_TAIL", tail);
     add("ACTHD", "ACTHD", at, true);
     add("IPEHR", "IPEHR", ipehr);
     const bool refused = seed_ == Seed::kUnknownCommand;
-    add("EIR", "RING_EIR", refused ? 1 : 0);
+    if (!guc_) add("EIR", "RING_EIR", refused ? 1 : 0);  // not among those that it saves
+    if (xe_ && engines_ > 1) add("", "CURRENT_LRCA", kImage | 1);
     // All idle, but for the units that the seed keeps busy.
     add("INSTDONE", "RING_INSTDONE", 0xffffffff);
     if (seed_ == Seed::kShader) add("ROW_INSTDONE[0][0]", "ROW_INSTDONE[0]", BusyUnits());
@@ -293,35 +364,44 @@ class Maker {
     ErrorContext& queue = state_.contexts.emplace_back();
     queue.id = absl::StrCat(kQueue);
     queue.engine = "rcs1";
-    queue.image = kImage;
-    queue.head = 0x80;
-    queue.tail = 0xc0;
-    queue.started = seed_ == Seed::kNeverStarted ? 6 : 7;
-    queue.finished = 6;
+    ErrorLrc lrc;
+    lrc.image = kImage;
+    lrc.head = 0x80;
+    lrc.tail = 0xc0;
+    lrc.started = seed_ == Seed::kNeverStarted ? 6 : 7;
+    lrc.finished = 6;
+    static_cast<ErrorLrc&>(queue) = lrc;
+    queue.width = engines_;
+    for (uint32_t i = 1; i < engines_; ++i) {
+      lrc.image = kImage + i * uint64_t{0x10000};
+      queue.parallel.push_back(lrc);
+    }
     state_.batches = {kBatch};
-    messages_.resize(0x22000 / 4);
+    state_.blobs.push_back({"CTB", std::make_shared<Given>(channel_.words())});
+  }
+
+  // What the firmware and the driver have told each other.
+  void MakeMessages() {
     switch (seed_) {
       case Seed::kPageFault: {
+        if (!xe_) break;  // i915 is not told of faults
         guc::REPORT_PAGE_FAULT_REQ_DESC fault;
         fault.access = 1;
         fault.asid = 42;
         fault.address = kNowhere;
-        Words words(guc::REPORT_PAGE_FAULT_REQ_DESC::length);
-        EXPECT_FALSE(fault.pack(words.data()));
-        FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, words);
-        FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
+        channel_.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
+        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
         break;
       }
       case Seed::kCatError:
-        FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {kQueue, 0xdeadbeef});
+        channel_.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {kQueue, 0xdeadbeef});
         break;
       case Seed::kResetByOther:
-        FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue});
+        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue});
         break;
       default:
-        FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue});
+        channel_.FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue});
     }
-    state_.blobs.push_back({"CTB", std::make_shared<Given>(messages_)});
   }
 
   // Bytes that are there already.
@@ -338,26 +418,13 @@ class Maker {
     const Words words_;
   };
 
-  // A message of the firmware, which the driver has read.
-  void FromGuc(uint32_t action, const Words& payload) {
-    constexpr size_t kDescriptor = 0x800 / 4, kRing = 0x2000 / 4;
-    const size_t ring = kRing + sent_;
-    EXPECT_FALSE((guc::CTB_MESSAGE{.dwords = static_cast<uint32_t>(payload.size()) + 1}.pack(
-        &messages_[ring])));
-    EXPECT_FALSE((
-        guc::HXG_MESSAGE{.action = action, .type = guc::GUC_HXG_TYPE::EVENT, .from_guc = true}.pack(
-            &messages_[ring + 1])));
-    std::copy(payload.begin(), payload.end(), messages_.begin() + static_cast<ptrdiff_t>(ring) + 2);
-    sent_ += payload.size() + 2;
-    const auto at = static_cast<uint32_t>(sent_);
-    EXPECT_FALSE((guc::CTB_DESCRIPTOR{.head = at, .tail = at}.pack(&messages_[kDescriptor])));
-  }
-
   const tables::Tables& tables_;
   const Seed seed_;
-  const bool xe_;
-  Words batch_, messages_;
-  size_t sent_ = 0;
+  const bool xe_, guc_;
+  const uint32_t engines_;
+  Words batch_;
+  std::vector<ErrorRegister> captured_;  // by the firmware
+  guc::Channel channel_;
   uint64_t stops_at_ = kBatch;
   Dump dump_;
   ErrorState state_;
@@ -417,6 +484,13 @@ void MadePacket::Write(const tables::Leaf& leaf, uint64_t raw) {
                     raw);
 }
 
+bool MadePacket::Has(absl::string_view field) const {
+  if (container_ == nullptr) return false;
+  const auto leaves = tables_.leaves(container_->leaves);
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [&](const tables::Leaf& leaf) { return tables_.string(leaf.name) == field; });
+}
+
 MadePacket& MadePacket::Set(absl::string_view field, uint64_t value) {
   if (container_ == nullptr) return *this;
   for (const tables::Leaf& leaf : tables_.leaves(container_->leaves)) {
@@ -428,8 +502,9 @@ MadePacket& MadePacket::Set(absl::string_view field, uint64_t value) {
   return *this;
 }
 
-std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, bool xe) {
-  return Maker(tables, seed, xe).Make();
+std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, Form form,
+                                   uint32_t engines) {
+  return Maker(tables, seed, form, engines).Make();
 }
 
 }  // namespace packsmith::hang

@@ -44,6 +44,7 @@ class MadePacket {
  public:
   // Fails the test if the description does not have it.
   MadePacket(const tables::Tables& tables, absl::string_view name);
+  bool Has(absl::string_view field) const;
   // The value as the field has it: an address with its low zeros.
   MadePacket& Set(absl::string_view field, uint64_t value);
   const std::vector<uint32_t>& words() const { return words_; }
@@ -61,8 +62,13 @@ struct SeededHang {
   std::vector<Event> events;  // from a kernel log
 };
 
-// As i915 writes it up to Gfx12, else as xe does. Empty: the driver's dump cannot show such a hang.
-std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, bool xe);
+// What writes the dump: i915, i915 where the firmware (GuC) schedules and saves the registers, xe.
+enum class Form { kI915, kI915Guc, kXe };
+
+// Empty: the driver's dump cannot show such a hang. `engines`: on how many of them the queue of an
+// xe dump runs at once.
+std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, Form form,
+                                   uint32_t engines = 1);
 
 }  // namespace packsmith::hang
 

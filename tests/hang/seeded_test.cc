@@ -28,11 +28,14 @@ using testing::SizeIs;
 
 struct Column {
   const char* generation;
-  bool xe;
+  Form form;
   const char* title;
 };
-constexpr Column kColumns[] = {
-    {"gfx9", false, "Gfx9, i915"}, {"gfx125", true, "Gfx12.5, xe"}, {"xe2", true, "Xe2, xe"}};
+constexpr Column kColumns[] = {{"gfx9", Form::kI915, "Gfx9, i915"},
+                               {"gfx125", Form::kI915Guc, "Gfx12.5, i915 with GuC"},
+                               {"gfx125", Form::kXe, "Gfx12.5, xe"},
+                               {"xe2", Form::kXe, "Xe2, xe"}};
+constexpr Column kOfXe = kColumns[2];
 
 struct Diagnosis {
   HangReport report;
@@ -41,7 +44,7 @@ struct Diagnosis {
 
 std::optional<Diagnosis> DiagnosisOf(const Column& column, Seed seed) {
   const tables::Tables tables = *FindGeneration(column.generation);
-  const std::optional<SeededHang> made = SeedHang(tables, seed, column.xe);
+  const std::optional<SeededHang> made = SeedHang(tables, seed, column.form);
   if (!made) return std::nullopt;
   absl::StatusOr<Dump> dump = ReadDump(BytesOf(made->text));
   if (!dump.ok()) {
@@ -179,9 +182,8 @@ TEST(Verdicts, OfALoopSayWhereItIs) {
 
 // Lines of a kernel log say what registers do not.
 TEST(Verdicts, UseAKernelLog) {
-  const Column& column = kColumns[1];
-  const tables::Tables tables = *FindGeneration(column.generation);
-  const std::optional<SeededHang> made = SeedHang(tables, Seed::kNothing, column.xe);
+  const tables::Tables tables = *FindGeneration(kOfXe.generation);
+  const std::optional<SeededHang> made = SeedHang(tables, Seed::kNothing, kOfXe.form);
   ASSERT_TRUE(made.has_value());
   absl::StatusOr<Dump> dump = ReadDump(BytesOf(made->text));
   ASSERT_TRUE(dump.ok()) << dump.status();
@@ -209,7 +211,7 @@ TEST(Verdicts, WarnOfOldFirmware) {
                                                  {"x", false},
                                                  {"70.5", false}}) {
     const tables::Tables tables = *FindGeneration("gfx125");
-    std::string text = SeedHang(tables, Seed::kNothing, true)->text;
+    std::string text = SeedHang(tables, Seed::kNothing, Form::kXe)->text;
     const std::string old = "GuC version: 70.44.1 (wanted 70.44.1)";
     const size_t at = text.find(old);
     ASSERT_NE(at, std::string::npos);
@@ -223,6 +225,44 @@ TEST(Verdicts, WarnOfOldFirmware) {
       EXPECT_THAT(report.warnings, Not(Contains(HasSubstr("GuC firmware")))) << version;
     }
   }
+}
+
+// i915 writes the version below the name of the firmware's file.
+TEST(Verdicts, WarnOfOldFirmwareInAnyDriversDump) {
+  const tables::Tables tables = *FindGeneration("gfx125");
+  for (const auto& [version, warned] :
+       std::vector<std::pair<std::string, bool>>{{"70.5.1", true}, {"70.6.3", false}}) {
+    const std::string text = absl::StrCat(
+        SeedHang(tables, Seed::kNothing, Form::kI915Guc)->text,
+        "GuC firmware: i915/dg2_guc_70.bin\n\tstatus: RUNNING\n\tversion: wanted 70.5, found ",
+        version, "\nHuC firmware: i915/dg2_huc.bin\n\tversion: wanted 7.9, found 7.9.3\n");
+    absl::StatusOr<Dump> dump = ReadDump(BytesOf(text));
+    ASSERT_TRUE(dump.ok()) << dump.status();
+    const HangReport report = MakeHangReport(tables, *dump);
+    EXPECT_EQ(report.versions.guc, version);
+    EXPECT_EQ(report.versions.huc, "7.9.3");
+    EXPECT_EQ(report.warnings.size(), warned ? 1u : 0u) << version;
+    EXPECT_THAT(ToText(tables, report),
+                HasSubstr(absl::StrCat("  firmware  GuC ", version, ", HuC 7.9.3\n")));
+  }
+}
+
+TEST(Verdicts, TakeNoEngineOfAParallelQueueForAnotherContext) {
+  const tables::Tables tables = *FindGeneration(kOfXe.generation);
+  absl::StatusOr<Dump> dump =
+      ReadDump(BytesOf(SeedHang(tables, Seed::kSemaphore, Form::kXe, 2)->text));
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  AddRings(tables, *dump);
+  const HangReport report = MakeHangReport(tables, *dump);
+  ASSERT_THAT(report.contexts, SizeIs(1));
+  EXPECT_THAT(report.contexts[0].said.parallel, SizeIs(1));
+  EXPECT_TRUE(report.contexts[0].at_fault);
+  EXPECT_THAT(report.warnings, IsEmpty()) << "the registers are those of the first engine";
+  ASSERT_THAT(report.verdicts, Not(IsEmpty()));
+  EXPECT_EQ(report.verdicts[0].kind, VerdictKind::kSemaphoreWait);
+  const std::string text = ToText(tables, report);
+  EXPECT_THAT(text, HasSubstr("on 2 engines at once, image at 0x500000"));
+  EXPECT_THAT(text, HasSubstr("engine 2 of it, image at 0x510000"));
 }
 
 TEST(Verdicts, OfEveryKindHaveNames) {
@@ -239,7 +279,7 @@ TEST(Verdicts, OfEveryKindHaveNames) {
 TEST(Verdicts, AreInTheDocumentation) {
   std::string table = "| hang that was made |";
   for (const Column& column : kColumns) absl::StrAppend(&table, " ", column.title, " |");
-  table += "\n|---|---|---|---|\n";
+  table += "\n|---|---|---|---|---|\n";
   for (int i = 0; i < kSeeds; ++i) {
     const auto seed = static_cast<Seed>(i);
     absl::StrAppend(&table, "| ", NameOf(seed), " |");

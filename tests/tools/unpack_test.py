@@ -210,9 +210,31 @@ class UnpackTest(unittest.TestCase):
             self.assertNotIn("preemption-timeout", text(*arguments, HANG))
             self.assertIn("preemption-timeout (confidence: high)",
                           text(*arguments, "--dmesg=" + log, HANG))
+        shown = text("--hang", "--dmesg=" + log, HANG)
+        self.assertIn("  log       kernel log, line 1: Resetting rcs0 for preemption time out",
+                      shown)
+        for arguments in (["--hang"], []):
+            shown = text(*arguments, "--dmesg=" + log, "--device=0000:03:00.0", HANG)
+            self.assertNotIn("preemption-timeout", shown)
         done = run("--hang", "--dmesg=/nonexistent", HANG)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"/nonexistent", done.stderr)
+
+    def test_a_dump_of_xe_is_reported(self):
+        path = self.file("devcoredump", b"**** Xe Device Coredump ****\n"
+                         b"Reason: Timedout job - seqno=7, lrc_seqno=7, guc_id=5, flags=0x0\n"
+                         b"kernel: 6.17.0\nPCI ID: 0x4908\n"
+                         b"**** GuC Log ****\nGuC version: 70.5.1 (wanted 70.5.1)\n"
+                         b"**** Contexts ****\nGuC ID: 5\n\tName: rcs5\n"
+                         b"\tHW Context Desc: 0x00506000\n\tStart seqno: (memory) 6\n"
+                         b"\tSeqno: (memory) 6\n\tSchedule State: 0x203\n")
+        shown = text("--hang", path)
+        self.assertTrue(shown.startswith("verdict  never-started (confidence: high), rcs5"), shown)
+        self.assertIn("warning  The GuC firmware is 70.5.1.", shown)
+        self.assertIn("state: registered, enabled, banned", " ".join(shown.split()))
+        record = json.loads(text("--hang", "--format=jsonl", path))
+        self.assertEqual(record["guc_version"], "70.5.1")
+        self.assertTrue(record["contexts"][0]["at_fault"])
 
     def test_a_code_is_ranked_without_a_dump(self):
         for code in ("12:1:85dffffb", "9:0:0x85dffffb", "12:rcs0:85dffffb",
@@ -220,6 +242,8 @@ class UnpackTest(unittest.TestCase):
             shown = text("--ecode=" + code)
             self.assertEqual(shown.splitlines()[3].split()[:2], ["0.0", "PIPE_CONTROL"], code)
             self.assertIn("This is a guess", shown)
+        # Compute is an engine of its own from 12.5 on.
+        self.assertIn("Gfx12.5", text("--ecode=12:10:85dffffb").splitlines()[0])
         for code in ("", "12:1", "nonsense"):
             done = run("--ecode=" + code)
             self.assertEqual(done.returncode, 2)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -97,6 +98,26 @@ TEST(Signatures, HaveTheFirmwareOfBothDrivers) {
                   "gfx12")
           .firmware,
       "70.6.3");
+}
+
+// A folder of packsmith-collect has the kernel's log too.
+TEST(Records, TakeTheLogBesideTheDumpForEvidence) {
+  const std::string folder = testing::TempDir() + "/beside";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/data";
+  std::ofstream(path) << Xe("-127", "-127", "");
+  std::ofstream(folder + "/dmesg.txt")
+      << "[ 1.0] xe 0000:83:00.0: [drm] Engine memory CAT error [18]: class=vcs, guc_id=5\n";
+  const auto verdict = [&](absl::string_view device) {
+    std::ofstream(folder + "/about.json")
+        << R"({"type": "collected dump", "address": ")" << device << "\"}";
+    return ReadRecord(*StampOf(path), kDefaultMaxBytes,
+                      [](const Dump&) { return FindGeneration("gfx12"); })
+        .signature.verdict;
+  };
+  EXPECT_EQ(verdict("0000:83:00.0"), "cat-error");
+  EXPECT_EQ(verdict("0000:03:00.0"), "ended") << "the log's line is of another GPU";
 }
 
 TEST(Signatures, ReasonsHaveNoNumbers) {

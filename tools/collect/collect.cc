@@ -36,8 +36,8 @@ of hangs, the first dumps are kept; later ones stay in the kernel until the burs
   --keep                do not have the kernel drop its copy
 
 Limits; sizes are bytes, or 512M, 8G:
-  --max-size=SIZE       of the store (default: 8G): older dumps are removed for younger ones, but not
-                        the first one of a burst
+  --max-size=SIZE       of the store (default: 8G): older dumps are removed for younger ones, but
+                        not the first one of a burst
   --keep-free=SIZE      of the disk (default: 1G)
   --max-age=SECONDS     older dumps are removed (default: 2592000, 30 days; 0: never)
   --max-dump=SIZE       of what is read of one dump (default: 4G)

@@ -85,6 +85,8 @@ What is shown:
   --hang                only the hang report, for dumps that the kernel made of a hang
   --dmesg=FILE          for the hang report: the kernel's log of that time, whose lines about faults
                         and resets are evidence
+  --device=ADDRESS      of that log, only lines of the GPU with this PCI address (0000:03:00.0), and
+                        those without one
   --ecode=CODE          no dump: commands that fit the code of "GPU HANG: ecode 12:1:85dffffb", the
                         most believable first
   --contexts            only the registers in context images: all of an engine's first image, then
@@ -178,6 +180,7 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   app.add_flag("--changes", arguments.questions.changes);
   app.add_flag("--hang", arguments.hang);
   app.add_option("--dmesg", arguments.dmesg);
+  app.add_option("--device", arguments.device);
   app.add_option("--ecode", arguments.ecode);
   app.add_flag("--run", arguments.run);
   app.add_option("--until", arguments.until);

@@ -20,7 +20,8 @@ struct Arguments {
   std::string filter, fail_on;  // lists
   tools::DrawQuestions questions;
   std::optional<std::string> describe, ecode;
-  std::string dmesg;  // a file
+  std::string dmesg;   // a file
+  std::string device;  // a PCI address
   bool list = false;
   bool contexts = false;
   bool page_tables = false;

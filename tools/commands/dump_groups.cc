@@ -18,11 +18,11 @@
 #include "runtime/decode/sinks/overview_sink.h"
 #include "runtime/decode/sinks/stats_sink.h"
 #include "runtime/decode/sinks/text_sink.h"
-#include "runtime/hang/kernel_events.h"
 #include "runtime/hang/report.h"
 #include "runtime/hang/report_json.h"
 #include "runtime/hang/report_sink.h"
 #include "runtime/hang/report_text.h"
+#include "tools/commands/hang.h"
 #include "tools/failures.h"
 #include "tools/kernels.h"
 #include "tools/output.h"
@@ -172,7 +172,7 @@ class Groups {
     if (options_.brief || !filter_.all()) return;
     const auto report = [this](const tables::Tables& tables, const Dump& dump) {
       const hang::HangReport report =
-          hang::MakeHangReport(tables, dump, hang::EventsNear(dump, events_));
+          hang::MakeHangReport(tables, dump, EventsOf(arguments_, events_, dump, path_));
       if (!text_) {
         return JsonWithHiddenEscaped(hang::ToJson(tables, report) +
                                      hang::FactsToJson(*dump.error_state));
@@ -227,6 +227,7 @@ class Groups {
       if (const std::string remark = inputs_.RemarkOf(path); !remark.empty()) {
         sinks.first->OnRemark(remark, false);
       }
+      path_ = path;
       decoder->Decode(dump);
       return Then::kGoOn;
     });
@@ -271,6 +272,7 @@ class Groups {
   // Of the current group.
   std::optional<tools::Gpu> gpu_;
   std::string overview_text_;
+  std::string path_;  // of the dump that is decoded
   bool any_hang_ = false;
 };
 

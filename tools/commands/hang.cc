@@ -10,6 +10,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/unicode.h"
 #include "runtime/generations/generations.h"
+#include "runtime/hang/beside.h"
 #include "runtime/hang/ecode.h"
 #include "runtime/hang/kernel_events.h"
 #include "runtime/hang/report.h"
@@ -28,6 +29,14 @@ absl::StatusOr<std::vector<hang::Event>> ReadEvents(const Arguments& arguments) 
       absl::string_view(reinterpret_cast<const char*>(log->bytes.data()), log->bytes.size()));
 }
 
+std::vector<hang::Event> EventsOf(const Arguments& arguments,
+                                  const std::vector<hang::Event>& events, const Dump& dump,
+                                  const std::string& path) {
+  const hang::Beside beside = hang::ReadBeside(path);
+  return hang::EventsNear(dump, arguments.dmesg.empty() ? beside.events : events,
+                          arguments.device.empty() ? beside.device : arguments.device);
+}
+
 int ShowEcode(const Arguments& arguments) {
   if (!arguments.files.empty()) return Refuse("--ecode takes no dump");
   const std::optional<hang::Ecode> ecode = hang::ParseEcode(*arguments.ecode);
@@ -42,6 +51,14 @@ int ShowEcode(const Arguments& arguments) {
                  FindLikelyGeneration("intel", "", ecode->version * 10);
              likely.ok()) {
     tables = likely->tables;
+    // The code has no digit after the version's point: 12 may be 12.5, which has more engines.
+    constexpr int kNewest = 9;
+    const bool lacks = !ecode->engine.empty() && tables->FindEngine(ecode->engine) == tables::kNone;
+    if (absl::StatusOr<LikelyGeneration> newest =
+            FindLikelyGeneration("intel", "", ecode->version * 10 + kNewest);
+        lacks && newest.ok()) {
+      tables = newest->tables;
+    }
   } else {
     tables = likely.status();
   }
@@ -71,7 +88,7 @@ int ShowHangs(const Arguments& arguments, const std::vector<hang::Event>& events
       return Then::kGoOn;
     }
     const hang::HangReport report =
-        hang::MakeHangReport(*tables, dump, hang::EventsNear(dump, events));
+        hang::MakeHangReport(*tables, dump, EventsOf(arguments, events, dump, path));
     reports += text ? hang::ToText(*tables, report, color)
                     : JsonWithHiddenEscaped(hang::ToJson(*tables, report));
     std::vector<Problem> problems = dump.problems;

@@ -38,7 +38,7 @@ constexpr const char* kTriageHelp =
     R"(unpack triage sorts dumps of GPU hangs into groups of one cause.
 
 Examples:
-  unpack triage /var/lib/packsmith                   what hung, how often, and one dump of each group
+  unpack triage /var/lib/packsmith                   what hung, how often, a dump of each group
   unpack triage --known=issues.txt --format=markdown DIR
   unpack triage --state=fleet.jsonl DIR              the next time only new dumps are read
   unpack triage --format=jsonl DIR | sqlite-utils insert fleet.db dumps - --nl
@@ -56,10 +56,11 @@ unpack triage [options] PATH...
   --by=FIELD,...        the fields of the signature that count (default: all): generation, engine,
                         reason, verdict, command, fields, state_hash, firmware, kernel
   --known=FILE          known issues: rules over these fields, see docs/fleet.md
-  --state=FILE          keep what was read in FILE, a line of JSON for each dump, and read only files
-                        that are new or changed (path, size, time); a run that was interrupted goes on
-  --format=FORMAT       text (default), markdown, or jsonl: a record for each file, then one for each
-                        group
+  --state=FILE          keep what was read in FILE, a line of JSON for each dump, and read only
+                        files that are new or changed (path, size, time); a run that was interrupted
+                        goes on
+  --format=FORMAT       text (default), markdown, or jsonl: a record for each file, then one for
+                        each group
   --top=N               text, markdown: show the N largest groups (default: 20; 0: all)
   --jobs=N              threads (default: one for each processor); each has one dump in memory
   --max-input=SIZE      bytes of a file after decompression (default: 4 GiB, or what memory allows)

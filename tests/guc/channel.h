@@ -1,0 +1,79 @@
+// The memory of a channel between the driver and the GPU's firmware (CTB), to which messages are
+// written one by one.
+#ifndef PACKSMITH_TESTS_GUC_CHANNEL_H_
+#define PACKSMITH_TESTS_GUC_CHANNEL_H_
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "packsmith/guc.h"
+#include "packsmith/guc_codes.h"
+
+namespace packsmith::guc {
+
+// Dwords from the start of the memory to each ring, and the size of all of it, as xe makes it.
+inline constexpr size_t kToGuc = 0x1000 / 4, kFromGuc = 0x2000 / 4, kChannel = 0x22000 / 4;
+
+class Channel {
+ public:
+  Channel() : words_(kChannel) {}
+
+  // `at`: dwords from the start of the ring. Returns where the next message goes.
+  size_t Put(bool from_guc, size_t at, uint32_t type, uint32_t action,
+             const std::vector<uint32_t>& payload) {
+    const size_t start = from_guc ? kFromGuc : kToGuc;
+    const size_t size = from_guc ? kChannel - kFromGuc : kFromGuc - kToGuc;
+    std::vector<uint32_t> message(2);
+    EXPECT_FALSE(
+        (CTB_MESSAGE{.dwords = static_cast<uint32_t>(payload.size()) + 1, .fence = next_fence_++}
+             .pack(&message[0])));
+    EXPECT_FALSE(
+        (HXG_MESSAGE{.action = action, .type = type, .from_guc = from_guc}.pack(&message[1])));
+    message.insert(message.end(), payload.begin(), payload.end());
+    for (const uint32_t word : message) words_[start + at++ % size] = word;
+    return at % size;
+  }
+  void Descriptor(bool from_guc, size_t head, size_t tail) {
+    EXPECT_FALSE(
+        (CTB_DESCRIPTOR{.head = static_cast<uint32_t>(head), .tail = static_cast<uint32_t>(tail)}
+             .pack(&words_[from_guc ? 0x800 / 4 : 0])));
+  }
+
+  // After those that were sent before, and read by the receiver: events of the firmware, requests
+  // of the driver.
+  void FromGuc(uint32_t action, const std::vector<uint32_t>& payload) {
+    from_guc_ = Put(true, from_guc_, GUC_HXG_TYPE::EVENT, action, payload);
+    Descriptor(true, from_guc_, from_guc_);
+  }
+  void ToGuc(uint32_t action, const std::vector<uint32_t>& payload) {
+    to_guc_ = Put(false, to_guc_, GUC_HXG_TYPE::FAST_REQUEST, action, payload);
+    Descriptor(false, to_guc_, to_guc_);
+  }
+  // A message as a structure of the description, such as guc::REPORT_PAGE_FAULT_REQ_DESC.
+  template <class T>
+  static std::vector<uint32_t> Payload(const T& message) {
+    std::vector<uint32_t> words(T::length);
+    EXPECT_FALSE(message.pack(words.data()));
+    return words;
+  }
+
+  std::vector<uint32_t>& words() { return words_; }
+  std::vector<uint8_t> bytes() const {
+    std::vector<uint8_t> bytes(words_.size() * 4);
+    std::memcpy(bytes.data(), words_.data(), bytes.size());
+    return bytes;
+  }
+
+ private:
+  std::vector<uint32_t> words_;
+  uint32_t next_fence_ = 0;
+  size_t to_guc_ = 0, from_guc_ = 0;
+};
+
+}  // namespace packsmith::guc
+
+#endif  // PACKSMITH_TESTS_GUC_CHANNEL_H_
