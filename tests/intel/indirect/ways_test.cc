@@ -1,11 +1,16 @@
 // Draws in memory, executed in each way: they equal those of a plain loop, draw by draw.
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/file.h"
+#include "runtime/intel/compute/kernel_binary.h"
 #include "tests/intel/batch/tested.h"
 #include "tests/intel/indirect/indirect_world.h"
 
@@ -54,6 +59,30 @@ class WaysTest : public IndirectWorld<Gen> {
     }
     EXPECT_GT(drawn_, 150u);
   }
+  // Of more slots than one thread group has items, with a count at, above and far above the slots.
+  void DrawLongRings() {
+    constexpr uint32_t kItems = 300, kDraws = 2 * kItems + 50;
+    std::vector<TestList> lists(1);
+    lists[0].list = {.draws = kDraws, .reads_number = true};
+    for (uint32_t i = 0; i < kDraws; ++i) lists[0].words.insert(lists[0].words.end(), {3, 1, i, 0});
+    for (uint32_t count : {kItems, kItems + 1, kDraws + 1}) {
+      lists[0].count = count;
+      this->Place(lists);
+      Batch<Gen> batch(this->memory_.chunks);
+      IndirectDrawerOptions options = this->Options({});
+      options.ring_items = kItems;
+      IndirectDrawer<Gen> drawer(batch, options);
+      this->BuildDrawn(batch, drawer, lists);
+      EXPECT_EQ(drawer.way(), DrawWay::kRing);
+      const std::vector<SeenDraw> draws = this->Run(batch, lists);
+      ASSERT_EQ(this->wrong_, "");
+      ASSERT_EQ(draws.size(), std::min(count, kDraws));
+      for (uint32_t i = 0; i < draws.size(); ++i) {
+        ASSERT_EQ(draws[i].numbers.at(sim::ParameterKind::kFirst), i);
+        ASSERT_EQ(draws[i].values.back(), i);
+      }
+    }
+  }
   size_t drawn_ = 0;
 };
 TYPED_TEST_SUITE(WaysTest, Generations);
@@ -83,29 +112,25 @@ TYPED_TEST(WaysTest, ListsOfDifferentWaysMayFollowEachOther) {
   }
 }
 
-// Of more slots than one thread group has items, with a count at, above and far above the slots.
-TYPED_TEST(WaysTest, ALongRingHasSeveralPasses) {
-  constexpr uint32_t kItems = 300, kDraws = 2 * kItems + 50;
-  std::vector<TestList> lists(1);
-  lists[0].list = {.draws = kDraws, .reads_number = true};
-  for (uint32_t i = 0; i < kDraws; ++i) lists[0].words.insert(lists[0].words.end(), {3, 1, i, 0});
-  for (uint32_t count : {kItems, kItems + 1, kDraws + 1}) {
-    lists[0].count = count;
-    this->Place(lists);
-    Batch<TypeParam> batch(this->memory_.chunks);
-    IndirectDrawerOptions options = this->Options({});
-    options.ring_items = kItems;
-    IndirectDrawer<TypeParam> drawer(batch, options);
-    this->BuildDrawn(batch, drawer, lists);
-    EXPECT_EQ(drawer.way(), DrawWay::kRing);
-    const std::vector<SeenDraw> draws = this->Run(batch, lists);
-    ASSERT_EQ(this->wrong_, "");
-    ASSERT_EQ(draws.size(), std::min(count, kDraws));
-    for (uint32_t i = 0; i < draws.size(); ++i) {
-      ASSERT_EQ(draws[i].numbers.at(sim::ParameterKind::kFirst), i);
-      ASSERT_EQ(draws[i].values.back(), i);
-    }
+TYPED_TEST(WaysTest, ALongRingHasSeveralPasses) { this->DrawLongRings(); }
+
+// A file that Intel's compiler has made of the kernel: its dispatches give the kernel what it reads
+// where the compiler says that it reads it.
+TYPED_TEST(WaysTest, DrawsOfACompiledKernelEqualAPlainLoop) {
+  const char* const path = std::getenv("PACKSMITH_COMPILED_KERNEL");
+  if (path == nullptr) {
+    GTEST_SKIP() << "no compiled kernel is named; //tests/clients:generated_draws_test names them";
   }
+  const absl::StatusOr<FileBytes> file = OpenFile(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::vector<KernelBinary> binaries = Must(ReadKernelBinaries(file->bytes));
+  ASSERT_EQ(binaries.size(), 1u);
+  this->Load(binaries[0]);
+  if (this->HasFatalFailure()) return;
+  this->CompareAll(kMixed);
+  for (DrawWay way : {DrawWay::kInPlace, DrawWay::kRing}) EXPECT_GT(this->ways_[way], 5);
+  EXPECT_GT(this->hardware_.generated, 150u);
+  this->DrawLongRings();
 }
 
 // What docs/indirect.md says: dwords that the streamer reads for one more draw.
