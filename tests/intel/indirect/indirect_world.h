@@ -59,6 +59,7 @@ struct SeenDraw {
 // A command as it was executed first.
 struct ExecutedCommand {
   uint64_t address = 0;
+  size_t number = 0;  // of `names`
   std::vector<uint32_t> words;
 };
 
@@ -80,6 +81,7 @@ class IndirectHardware : public ComputeHardware<Gen> {
     draws.clear();
     problems.clear();
     commands.clear();
+    command_bytes = bytes_read = bytes_written = 0;
     buffers_seen_ = 0;
     this->names.clear();
     this->dispatches.clear();
@@ -90,6 +92,9 @@ class IndirectHardware : public ComputeHardware<Gen> {
   std::vector<sim::Problem> problems;
   std::map<uint64_t, ExecutedCommand> commands;
   uint32_t generated = 0;  // items that the kernel ran
+  // Of the last run: bytes of commands, and what the kernel has read and written.
+  uint64_t command_bytes = 0, bytes_read = 0, bytes_written = 0;
+  bool pre_parser = true;  // after the last run
   // A compiled kernel, and its offset from the instruction base. Null: the one of IndirectWorld.
   const KernelBinary* compiled = nullptr;
   uint64_t entry = 0;
@@ -100,9 +105,19 @@ class IndirectHardware : public ComputeHardware<Gen> {
     Base::OnProblem(problem);
   }
   void OnCommand(const sim::Command& command) override {
+    command_bytes += command.bytes.size();
+    if constexpr (kHasPreParser<Gen>) {
+      uint32_t word;
+      std::memcpy(&word, command.bytes.data(), sizeof(word));
+      if (G::MI_ARB_CHECK::matches(word)) {
+        const auto check = G::MI_ARB_CHECK::unpack(&word);
+        if (check.pre_parser_disable_mask) pre_parser = !check.pre_parser_disable;
+      }
+    }
     ExecutedCommand& kept = commands[command.address];
     if (kept.words.empty()) {
       kept.address = command.address;
+      kept.number = this->names.size();
       kept.words.resize(command.bytes.size() / 4);
       std::memcpy(kept.words.data(), command.bytes.data(), kept.words.size() * 4);
     }
@@ -119,17 +134,24 @@ class IndirectHardware : public ComputeHardware<Gen> {
   // Items in any order: they do not depend on each other.
   void Generate(const SeenDispatch& dispatch, sim::WorkMemory& work) {
     ASSERT_NE(generator_, nullptr);
+    struct Port {
+      sim::WorkMemory& work;
+      uint64_t& read;
+      uint64_t& written;
+    } port{work, bytes_read, bytes_written};
     packsmith_gpu_memory memory = {
-        &work,
+        &port,
         [](void* context, uint64_t at, void* to, uint32_t bytes) {
-          return static_cast<sim::WorkMemory*>(context)->Read(
-                     tables::ClientKind::kDataPort, 0, at,
-                     absl::MakeSpan(static_cast<uint8_t*>(to), bytes)) == bytes;
+          const Port& port = *static_cast<Port*>(context);
+          port.read += bytes;
+          return port.work.Read(tables::ClientKind::kDataPort, 0, at,
+                                absl::MakeSpan(static_cast<uint8_t*>(to), bytes)) == bytes;
         },
         [](void* context, uint64_t at, const void* from, uint32_t bytes) {
-          return static_cast<sim::WorkMemory*>(context)->Write(
-                     tables::ClientKind::kDataPort, 0, at,
-                     absl::MakeSpan(static_cast<const uint8_t*>(from), bytes)) == bytes;
+          const Port& port = *static_cast<Port*>(context);
+          port.written += bytes;
+          return port.work.Write(tables::ClientKind::kDataPort, 0, at,
+                                 absl::MakeSpan(static_cast<const uint8_t*>(from), bytes)) == bytes;
         }};
     std::vector<std::pair<uint64_t, uint32_t>> items;
     const uint32_t width = 8u << dispatch.simd;
