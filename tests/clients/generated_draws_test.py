@@ -11,8 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-# What prints a kernel's file; and whether to measure instead of testing.
-READER = os.path.abspath(sys.argv.pop(1))
+# What prints a kernel's file, and what a drawer is told of it; and whether to measure instead of
+# testing.
+READER, HOOK = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 TIME = "--time" in sys.argv and not sys.argv.remove("--time")
 
 import clients  # noqa: E402
@@ -108,38 +109,48 @@ OTHER_NAMES = {
 }
 
 
+ZEBIN = ("-internal_options", "-cl-intel-allow-zebin")
+
+
+def ocloc(device: str, *options: str) -> Path:
+    """The folder in which Intel's compiler has written what it makes."""
+    folder = Path(tempfile.mkdtemp(dir=clients.MADE.name))
+    done = subprocess.run(
+        [clients.program("ocloc"), "compile", "-q", "-device", device, "-out_dir", folder,
+         *options], capture_output=True, text=True, check=False, env=clients.ENVIRONMENT)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout + done.stderr)
+    return folder
+
+
+def ocloc_source(device: str, version: int, *options: str) -> Path:
+    return ocloc(device, "-file", KERNEL, "-options",
+                 f"-I{include()} -I{ROOT} -DGFX_VERx10={version}", *options)
+
+
+@functools.cache
+def first_of(name: str) -> Path:
+    """What it makes for the first device of a generation."""
+    return ocloc_source(DEVICES[name][0], GENERATIONS[name], *ZEBIN)
+
+
 class OclocTest(unittest.TestCase):
-    """Intel's compiler, and ReadKernelBinaries() on what it writes."""
-
-    ZEBIN = ("-internal_options", "-cl-intel-allow-zebin")
-
-    def compiled(self, device: str, *options: str) -> Path:
-        """The folder in which the compiler has written what it makes."""
-        folder = Path(tempfile.mkdtemp(dir=clients.MADE.name))
-        done = subprocess.run(
-            [clients.program("ocloc"), "compile", "-q", "-device", device, "-out_dir", folder,
-             *options], capture_output=True, text=True, check=False, env=clients.ENVIRONMENT)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return folder
-
-    def from_source(self, device: str, version: int, *options: str) -> Path:
-        return self.compiled(device, "-file", KERNEL, "-options",
-                             f"-I{include()} -I{ROOT} -DGFX_VERx10={version}", *options)
+    """Intel's compiler; ReadKernelBinaries() and GenerationKernelOf() on what it writes."""
 
     def read(self, folder: Path) -> str:
-        """What the example program prints of the kernel."""
+        """What the example programs print of the kernel, and of the hook for it."""
         binary, = folder.glob("*.bin")
-        done = subprocess.run([READER, binary], capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr
+        printed = [subprocess.run([program, binary], capture_output=True, text=True, check=False)
+                   for program in (READER, HOOK)]
+        return "".join(done.stdout + done.stderr for done in printed)
 
     def read_all(self, name: str) -> dict[str, str]:
-        """The same for each device of a generation. The source is parsed once."""
+        """What is printed for each device of a generation. The source is parsed once."""
         first, *others = DEVICES[name]
-        made = self.from_source(first, GENERATIONS[name], *self.ZEBIN)
-        parsed, = made.glob("*.spv")
-        return {first: self.read(made),
-                **{device: self.read(self.compiled(device, "-spirv_input", "-file", str(parsed),
-                                                   *self.ZEBIN)) for device in others}}
+        parsed, = first_of(name).glob("*.spv")
+        return {first: self.read(first_of(name)),
+                **{device: self.read(ocloc(device, "-spirv_input", "-file", str(parsed), *ZEBIN))
+                   for device in others}}
 
     def test_the_kernel_compiles_for_each_device_and_its_binary_is_read(self) -> None:
         clients.program("ocloc")
@@ -163,10 +174,34 @@ class OclocTest(unittest.TestCase):
                 self.assertEqual(found[6], "by hardware" if in_hardware else "in memory")
                 self.assertEqual((int(found[2]) > 0, int(found[5])),
                                  (in_hardware, 32 if in_hardware else 0))
+                # The hook: the entry after those of local ids, the argument, sizes of groups.
+                self.assertIn(f"\nSIMD{found[1]} at {0x1000 + int(found[2])} of buffer 7\n"
+                              f"the parameters' address: 8 bytes at {argument[1]} of {found[4]}, "
+                              f"{found[5]} of them in the walker\nlocal ids: {found[6]}\n", text)
+                sizes = [int(at) for at in re.findall(
+                    r"\n  (?:enqueued_)?local_size: 12 bytes at (\d+)\n", text)]
+                self.assertTrue(sizes, text)
+                self.assertEqual(
+                    re.findall(r"\nconstant at (\d+): (\d+)(?=\n)", text),
+                    [(str(at + 4 * i), str(size)) for at in sorted(sizes)
+                     for i, size in enumerate((32, 1, 1))])
+
+    def test_dispatches_give_the_compiled_kernel_what_it_reads_where_it_reads_it(self) -> None:
+        clients.program("ocloc")
+        for name in DEVICES:
+            with self.subTest(generation=name):
+                binary, = first_of(name).glob("*.bin")
+                done = subprocess.run(
+                    [ROOT / f"tests/intel/indirect/indirect_{name}_test",
+                     "--gtest_filter=*.DrawsOfACompiledKernelEqualAPlainLoop"],
+                    capture_output=True, text=True, check=False,
+                    env={**clients.ENVIRONMENT, "PACKSMITH_COMPILED_KERNEL": str(binary)})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("[  PASSED  ] 1 test.", done.stdout)
 
     def test_the_older_format_is_refused_with_the_remedy(self) -> None:
         self.assertIn("patch tokens: it must be what ocloc writes with -internal_options "
-                      "-cl-intel-allow-zebin", self.read(self.from_source("skl", 90)))
+                      "-cl-intel-allow-zebin", self.read(ocloc_source("skl", 90)))
 
     def test_no_device_of_the_compiler_is_forgotten(self) -> None:
         done = subprocess.run([clients.program("ocloc"), "compile", "--help"], capture_output=True,

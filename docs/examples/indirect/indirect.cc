@@ -77,17 +77,15 @@ void All(const example::DeviceOption& option) {
   Kernels kernels(*kernel_pool, {.prefetch_bytes = Gfx9::kFacts.kernel_prefetch_bytes});
   const Buffer numbers = Must(
       buffers->Create({.size = 100000 * 32, .zone = other, .name = "numbers", .zeroed = true}));
-  // Compiling is out of scope: zeros, which are an illegal instruction.
+  // Nothing is compiled here (generation_kernel.cc reads a compiled kernel): zeros, which are an
+  // illegal instruction, with a compiler's layout of constants.
   const std::vector<uint8_t> compiled(64);
   const auto code = Must(kernels.Upload(compiled));
-
-  // Page: kernel
   GenerationKernel kernel;
   kernel.kernel.simd16() = {.present = true, .offset = code.offset, .buffer = code.buffer};
   kernel.kernel.local_size = {PACKSMITH_GENERATE_GROUP, 1, 1};
   kernel.kernel.constant_bytes = 64;
-  kernel.parameters_at = 32;  // the compiler tells where the argument is
-  // End
+  kernel.parameters_at = 32;
   // Page: drawer
   BufferChunks chunks(*buffers, {.zone = other});
   BufferChunks generation_chunks(*buffers, {.zone = other, .name = "generation"});

@@ -1,10 +1,9 @@
 // The kernel that writes draws, as a compiler has made it: the hook for its binary.
 //
-//   GenerationKernel kernel;
-//   kernel.kernel.simd16() = {.present = true, .offset = 0x1000, .buffer = code.handle};
-//   kernel.kernel.local_size = {PACKSMITH_GENERATE_GROUP, 1, 1};
-//   kernel.kernel.constant_bytes = 64;
-//   kernel.parameters_at = 40;   // the compiler's: where the argument is
+//   const KernelBinary binary = ReadKernelBinaries(file)->at(0);
+//   absl::StatusOr<Kernel> code = kernels.Upload(binary.instructions);
+//   absl::StatusOr<GenerationKernel> kernel =
+//       GenerationKernelOf(binary, code->offset, code->buffer);
 //
 // Its source is runtime/intel/generated_draws/kernel.cl, with one argument: the address of a struct
 // packsmith_generate_draws. The invocation with the global id i writes draw i of a dispatch.

@@ -26,7 +26,9 @@
 //                          +----------------------------------------|----|------------------+  |
 //   ring                                                            +-> slots | jump ----------+
 //
-// From Gfx12 on the pre-parser is turned off before the streamer may see slots, and on after.
+// Up to Gfx11 selecting a pipeline writes back and invalidates, so that the only barriers are those
+// for vertices. From Gfx12 on the pre-parser is turned off before the streamer may see slots, and
+// on after.
 
 #ifndef PACKSMITH_RUNTIME_INTEL_INDIRECT_INDIRECT_DRAWER_H_
 #define PACKSMITH_RUNTIME_INTEL_INDIRECT_INDIRECT_DRAWER_H_
@@ -48,6 +50,7 @@
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/generated_draws.h"
 #include "runtime/intel/batch/indirect.h"
+#include "runtime/intel/batch/stores.h"
 #include "runtime/intel/generated_draws/parameters.h"
 #include "runtime/intel/indirect/draw_list.h"
 #include "runtime/intel/indirect/generation_dispatch.h"
@@ -127,6 +130,9 @@ class IndirectDrawer {
  private:
   using Parameters = packsmith_generate_draws;
   using Item = GeneratedDraw<Gen>;
+  // Whether selecting a pipeline writes back and invalidates all that the kernel and the streamer
+  // share: no barrier is needed then.
+  static constexpr bool kSelectingSuffices = Gen::kFacts.select_forgets;
   // Whether draws themselves tell vertices where they begin.
   static constexpr bool kExtended = requires { typename Gen::Packets::_3DPRIMITIVE_EXTENDED; };
 
@@ -183,13 +189,25 @@ class IndirectDrawer {
     return good;
   }
   bool Open();
-  // Makes what the kernel has written visible to the streamer and, with vertex buffers, to
-  // vertices.
-  bool TakeDraws(Batch<Gen>& batch, bool vertices, const address& scratch) {
-    const CacheDomain writes = options_.kernel->writes;
-    if (!vertices) return EmitBetween(batch, writes, std::array{CacheDomain::kOtherRead}, scratch);
-    return EmitBetween(batch, writes, std::array{CacheDomain::kOtherRead, CacheDomain::kVertex},
+  // Makes what the streamer has stored visible to the kernel. GPGPU is selected after it.
+  bool GiveNumbers(const address& scratch) {
+    if constexpr (kSelectingSuffices) return true;
+    return WaitForStores<Gen>::Emit(batch_) &&
+           EmitBarrier(batch_, {.invalidate = SetOf(options_.kernel->reads), .from_memory = true},
                        scratch);
+  }
+  // Makes what the kernel has written visible to the streamer and, with vertex buffers, to
+  // vertices. 3D has been selected before it.
+  bool TakeDraws(Batch<Gen>& batch, bool vertices, const address& scratch) {
+    if constexpr (!kSelectingSuffices) {
+      if (!EmitBetween(batch, options_.kernel->writes, std::array{CacheDomain::kOtherRead},
+                       scratch)) {
+        return false;
+      }
+    }
+    // Vertices are invalidated after a write that follows the flush.
+    return !vertices ||
+           EmitBarrier(batch, {.invalidate = SetOf(CacheDomain::kVertex), .wait = true}, scratch);
   }
   void UseOf(const DrawList& list) {
     batch_.Use(list.arguments.buffer, gpu::kReads);
@@ -435,13 +453,9 @@ bool IndirectDrawer<Gen>::DrawInRing(const DrawList& list, const State& state) {
   // The batch may run again, also after a run that was aborted.
   if (!math.Store32(draw_base, math.Constant(0))) return false;
   const Label again = batch_.Here();
-  if (!EmitBetween(batch_, CacheDomain::kOtherWrite, std::array{options_.kernel->reads},
-                   block.Scratch())) {
-    return false;
-  }
   // What the loop emits must not depend on what was emitted before it.
   dispatch_->Forget();
-  if (!dispatch_->Select(batch_, Pipeline::kGpgpu) ||
+  if (!GiveNumbers(block.Scratch()) || !dispatch_->Select(batch_, Pipeline::kGpgpu) ||
       !dispatch_->Emit(batch_, block.state.address, items) ||
       !dispatch_->Select(batch_, Pipeline::k3D) ||
       !TakeDraws(batch_, vertex_buffers != 0, block.Scratch()) || !EmitState(state, true) ||

@@ -16,12 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/generated_draws.h"
+#include "runtime/intel/compute/kernel_binary.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/generated_draws/generator.h"
 #include "runtime/intel/indirect/indirect_drawer.h"
@@ -57,6 +59,7 @@ struct SeenDraw {
 // A command as it was executed first.
 struct ExecutedCommand {
   uint64_t address = 0;
+  size_t number = 0;  // of `names`
   std::vector<uint32_t> words;
 };
 
@@ -78,6 +81,7 @@ class IndirectHardware : public ComputeHardware<Gen> {
     draws.clear();
     problems.clear();
     commands.clear();
+    command_bytes = bytes_read = bytes_written = 0;
     buffers_seen_ = 0;
     this->names.clear();
     this->dispatches.clear();
@@ -88,6 +92,12 @@ class IndirectHardware : public ComputeHardware<Gen> {
   std::vector<sim::Problem> problems;
   std::map<uint64_t, ExecutedCommand> commands;
   uint32_t generated = 0;  // items that the kernel ran
+  // Of the last run: bytes of commands, and what the kernel has read and written.
+  uint64_t command_bytes = 0, bytes_read = 0, bytes_written = 0;
+  bool pre_parser = true;  // after the last run
+  // A compiled kernel, and its offset from the instruction base. Null: the one of IndirectWorld.
+  const KernelBinary* compiled = nullptr;
+  uint64_t entry = 0;
 
  private:
   void OnProblem(const sim::Problem& problem) override {
@@ -95,9 +105,19 @@ class IndirectHardware : public ComputeHardware<Gen> {
     Base::OnProblem(problem);
   }
   void OnCommand(const sim::Command& command) override {
+    command_bytes += command.bytes.size();
+    if constexpr (kHasPreParser<Gen>) {
+      uint32_t word;
+      std::memcpy(&word, command.bytes.data(), sizeof(word));
+      if (G::MI_ARB_CHECK::matches(word)) {
+        const auto check = G::MI_ARB_CHECK::unpack(&word);
+        if (check.pre_parser_disable_mask) pre_parser = !check.pre_parser_disable;
+      }
+    }
     ExecutedCommand& kept = commands[command.address];
     if (kept.words.empty()) {
       kept.address = command.address;
+      kept.number = this->names.size();
       kept.words.resize(command.bytes.size() / 4);
       std::memcpy(kept.words.data(), command.bytes.data(), kept.words.size() * 4);
     }
@@ -114,30 +134,44 @@ class IndirectHardware : public ComputeHardware<Gen> {
   // Items in any order: they do not depend on each other.
   void Generate(const SeenDispatch& dispatch, sim::WorkMemory& work) {
     ASSERT_NE(generator_, nullptr);
+    struct Port {
+      sim::WorkMemory& work;
+      uint64_t& read;
+      uint64_t& written;
+    } port{work, bytes_read, bytes_written};
     packsmith_gpu_memory memory = {
-        &work,
+        &port,
         [](void* context, uint64_t at, void* to, uint32_t bytes) {
-          return static_cast<sim::WorkMemory*>(context)->Read(
-                     tables::ClientKind::kDataPort, 0, at,
-                     absl::MakeSpan(static_cast<uint8_t*>(to), bytes)) == bytes;
+          const Port& port = *static_cast<Port*>(context);
+          port.read += bytes;
+          return port.work.Read(tables::ClientKind::kDataPort, 0, at,
+                                absl::MakeSpan(static_cast<uint8_t*>(to), bytes)) == bytes;
         },
         [](void* context, uint64_t at, const void* from, uint32_t bytes) {
-          return static_cast<sim::WorkMemory*>(context)->Write(
-                     tables::ClientKind::kDataPort, 0, at,
-                     absl::MakeSpan(static_cast<const uint8_t*>(from), bytes)) == bytes;
+          const Port& port = *static_cast<Port*>(context);
+          port.written += bytes;
+          return port.work.Write(tables::ClientKind::kDataPort, 0, at,
+                                 absl::MakeSpan(static_cast<const uint8_t*>(from), bytes)) == bytes;
         }};
     std::vector<std::pair<uint64_t, uint32_t>> items;
     const uint32_t width = 8u << dispatch.simd;
+    const uint32_t parameters_at = compiled == nullptr ? kParametersAt : compiled->Find(0)->offset;
+    if (compiled != nullptr) {
+      ASSERT_EQ(dispatch.kernel, entry);
+      ASSERT_EQ(width, compiled->simd);
+    }
     for (const SeenThread& thread : dispatch.threads) {
+      // The first bytes may be in the walker.
+      std::vector<uint8_t> constants = thread.inline_data;
+      constants.insert(constants.end(), thread.shared.begin(), thread.shared.end());
       uint64_t parameters = 0;
-      const auto& constants = thread.inline_data.empty() ? thread.shared : thread.inline_data;
-      ASSERT_GE(constants.size(), kParametersAt + sizeof(parameters));
-      std::memcpy(&parameters, constants.data() + kParametersAt, sizeof(parameters));
-      ASSERT_EQ(thread.shared[0], 0xab);  // what else the compiler wanted
+      ASSERT_GE(constants.size(), parameters_at + sizeof(parameters));
+      std::memcpy(&parameters, constants.data() + parameters_at, sizeof(parameters));
       for (uint32_t lane = 0; lane < width; ++lane) {
         if ((thread.lanes >> lane & 1) == 0) continue;
-        items.push_back({parameters, thread.group[0] * PACKSMITH_GENERATE_GROUP +
-                                         thread.number * width + lane});
+        items.push_back({parameters, compiled == nullptr
+                                         ? ItemOf(thread, constants, width, lane)
+                                         : CompiledItemOf(thread, constants, lane)});
       }
     }
     std::shuffle(items.begin(), items.end(), random_);
@@ -145,6 +179,39 @@ class IndirectHardware : public ComputeHardware<Gen> {
       ASSERT_TRUE(generator_->generate_in(&memory, parameters, item));
       ++generated;
     }
+  }
+
+  // A kernel that counts by itself.
+  static uint32_t ItemOf(const SeenThread& thread, const std::vector<uint8_t>& constants,
+                         uint32_t width, uint32_t lane) {
+    EXPECT_EQ(constants[0], 0xab);  // what else the compiler wanted
+    return thread.group[0] * PACKSMITH_GENERATE_GROUP + thread.number * width + lane;
+  }
+  // get_global_id(0), from what the compiler says is where.
+  uint32_t CompiledItemOf(const SeenThread& thread, const std::vector<uint8_t>& constants,
+                          uint32_t lane) const {
+    const auto x_of = [&](absl::string_view type) {
+      const KernelArgument* const at = compiled->Find(type);
+      uint32_t x = 0;
+      EXPECT_NE(at, nullptr) << type;
+      if (at == nullptr || at->offset + sizeof(x) > constants.size()) return x;
+      std::memcpy(&x, constants.data() + at->offset, sizeof(x));
+      return x;
+    };
+    uint32_t local = 0;
+    if (compiled->kernel.local_ids == LocalIds::kHardware) {
+      EXPECT_LT(lane, thread.local_ids.size());
+      if (lane < thread.local_ids.size()) local = thread.local_ids[lane][0];
+    } else {
+      // All x, then all y, then all z, of 16 bits each.
+      uint16_t id = 0;
+      EXPECT_EQ(thread.own.size(), compiled->local_id_bytes);
+      if (thread.own.size() >= (lane + 1) * sizeof(id)) {
+        std::memcpy(&id, thread.own.data() + lane * sizeof(id), sizeof(id));
+      }
+      local = id;
+    }
+    return x_of("global_id_offset") + thread.group[0] * x_of("enqueued_local_size") + local;
   }
 
   void See(const sim::Work& work, sim::WorkMemory& memory) {
@@ -220,7 +287,7 @@ class IndirectWorld : public testing::Test {
   }
 
   IndirectWorld()
-      : code_(Must(memory_.buffers->Create({.size = 4096, .zone = memory_.low}))),
+      : code_(Must(memory_.buffers->Create({.size = 32768, .zone = memory_.low}))),
         data_(Must(memory_.buffers->Create({.size = 1 << 20, .zone = memory_.low}))) {
     // A thread of 16 or 32 lanes: two or one of them are a group.
     for (unsigned i : {1u, 2u}) {
@@ -234,6 +301,18 @@ class IndirectWorld : public testing::Test {
     kernel_.constants = {0xab};
   }
 
+  // A kernel in a file of Intel's compiler, in place of the world's.
+  void Load(const KernelBinary& binary) {
+    ASSERT_LE(binary.instructions.size(), code_.size);
+    ASSERT_EQ(memory_.Write(0, code_.address, binary.instructions), binary.instructions.size());
+    const auto offset = static_cast<uint32_t>(code_.address);
+    const absl::StatusOr<GenerationKernel> kernel =
+        GenerationKernelOf(binary, offset, code_.handle);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    kernel_ = *kernel;
+    hardware_.compiled = &binary;
+    hardware_.entry = code_.address + binary.entry;
+  }
   void Poke(uint64_t at, absl::Span<const uint32_t> words) {
     ASSERT_EQ(memory_.Write(0, at,
                             absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(words.data()),
