@@ -142,7 +142,8 @@ const Attributes<Ask>& AskAttributes() {
   using T = Ask;
   static const auto& table = *new Attributes<T>{
       Word<&T::kind>("kind", kAskNames).Required(), Later<&T::of>("of"), Later<&T::with>("with"),
-      Later<&T::field>("field"), Text<&T::value>("value")};
+      Later<&T::field>("field"), Text<&T::value>("value"), Later<&T::when>("when"),
+      Flag<&T::checked>("checked")};
   return table;
 }
 
@@ -354,6 +355,18 @@ const Attributes<Relation>& RelationAttributes() {
   return table;
 }
 
+const Attributes<Rule>& RuleAttributes() {
+  using T = Rule;
+  static const auto& table =
+      *new Attributes<T>{Text<&T::number>("number").Required(),
+                         Word<&T::severity>("severity", kSeverityNames).Required(),
+                         Later<&T::when>("when"),
+                         Later<&T::left>("left"),
+                         Word<&T::is>("is", kComparisonNames),
+                         Later<&T::right>("right")};
+  return table;
+}
+
 const Attributes<Draws>& DrawsAttributes() {
   using T = Draws;
   static const auto& table = *new Attributes<T>{Later<&T::data>("data").Required(),
@@ -466,14 +479,16 @@ const Attributes<Points>& PointsAttributes() {
                                                 Later<&T::simd>("simd"),
                                                 Later<&T::other>("or"),
                                                 Flag<&T::relative>("relative"),
-                                                Flag<&T::keeps>("keeps")};
+                                                Flag<&T::keeps>("keeps"),
+                                                Later<&T::align>("align")};
   return table;
 }
 
 const Attributes<SetsBase>& SetsAttributes() {
   using T = SetsBase;
   static const auto& table =
-      *new Attributes<T>{Own<T>("base"), Own<T>("state"), Later<&T::when>("when")};
+      *new Attributes<T>{Own<T>("base"), Own<T>("state"), Later<&T::when>("when"),
+                         Later<&T::size>("size"), Later<&T::size_when>("size-when")};
   return table;
 }
 
@@ -516,7 +531,7 @@ const Attributes<None>& RemoveAttributes() {
 }
 const Attributes<None>& RemoveFieldAttributes() {
   using T = None;
-  static const auto& table = *new Attributes<T>{Own<T>("field"), Own<T>("relation")};
+  static const auto& table = *new Attributes<T>{Own<T>("field"), Own<T>("relation"), Own<T>("rule")};
   return table;
 }
 const Attributes<None>& RemoveValueAttributes() {
@@ -557,6 +572,7 @@ std::vector<ElementInfo> AllElements() {
       {"flow", FlowAttributes().infos()},
       {"operation", OperationAttributes().infos()},
       {"relation", RelationAttributes().infos()},
+      {"rule", RuleAttributes().infos()},
       {"draws", DrawsAttributes().infos()},
       {"image", ImageAttributes().infos()},
       {"field", FieldAttributes().infos()},
