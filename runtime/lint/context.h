@@ -40,7 +40,6 @@ struct Context {
   bool is_whole = false;
   uint64_t packets = 0;      // so far; a packet's number counts from 1
   uint64_t work = 0;         // number of the last draw or dispatch, 0: none
-  uint64_t draw = 0;         // of the last draw
   uint64_t batch_begin = 0;  // of the last packet before the batch
   // By container: the number of the last such packet.
   absl::flat_hash_map<uint32_t, uint64_t> last_seen;

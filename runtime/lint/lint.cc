@@ -203,53 +203,46 @@ class Linter : public LintSink {
     Context& context = state.context;
     const tables::Container& container = *record.container;
     const CacheActionsDone done = rules_->actions.Find(record);
-    rules_->settings.OnPacket(record, place, done, context, state.settings);
-    rules_->workarounds.OnPacket(record, place, done, context, state.workarounds);
-    rules_->relations.OnPacket(record, place, done, context, state.relations);
-    rules_->vertices.OnPacket(record, leads, place, context, state.vertices);
+    rules_->settings.OnPacket(record, place, done, state.settings);
+    // Draws of nothing use no state: Ivy Bridge's drivers emit one after they choose the pipeline.
+    const bool nothing = rules_->vertices.DrawsNothing(record, place, context) ||
+                         DispatchesNothing(record, place);
+    if (!nothing) {
+      rules_->workarounds.OnPacket(record, place, done, context, state.workarounds);
+      rules_->relations.OnPacket(record, place, done, context, state.relations);
+      rules_->vertices.OnPacket(record, leads, place, context, state.vertices);
+    }
     context.last_seen[tables_->IndexOf(container)] = context.packets;
     rules_->pointers.SetBases(record, context);
     rules_->relations.OnBases(record, place, context, state.relations);
-    if (done.is_fence && done.actions == 0) CheckFlush(record, place);
-    if (container.role != tables::Role::kOther) {
-      CheckGroups(record, place);
-      context.work = context.packets;
-      if (container.role == tables::Role::kDraw) context.draw = context.packets;
-    }
+    if (container.role != tables::Role::kOther && !nothing) context.work = context.packets;
     const auto operations = tables_->operations(container);
-    const bool nothing =
+    const bool is_filler =
         !operations.empty() &&
         std::all_of(operations.begin(), operations.end(), [](const tables::Operation& one) {
           return one.kind == tables::OperationKind::kNothing;
         });
-    did_something_ = did_something_ || (container.flows.count == 0 && !nothing);
+    did_something_ = did_something_ || (container.flows.count == 0 && !is_filler);
   }
 
-  void CheckFlush(const Record& record, const Place& place) {
-    constexpr uint16_t kFixed =
-        tables::kForced | tables::kLength | tables::kMustBeOne | tables::kMustBeZero;
-    bool any = false;
-    decode::ForEachField(*tables_, record.view(), [&](const FieldAt& at) {
-      if ((at.leaf->flags & kFixed) != 0 || at.width > 64) return;
-      any = any || decode::ReadBits(record.bytes, at.bit, at.width) != 0;
-    });
-    if (!any) alarms_.Raise(RuleId::kFlushesNothing, place, {}, "");
-  }
-
-  // Of a dispatch whose packet has the numbers.
-  void CheckGroups(const Record& record, const Place& place) {
+  // Whether the packet has the number of its groups, and one is zero.
+  bool DispatchesNothing(const Record& record, const Place& place) {
+    if (record.container->role != tables::Role::kDispatch) return false;
     const decode::Scope own(*tables_, *record.container, record.bytes);
     for (const tables::Operation& one : tables_->operations(*record.container)) {
       const bool elsewhere = one.kind == tables::OperationKind::kReplace ||
                              one.kind == tables::OperationKind::kDrawIndirect;
-      if (elsewhere && own.Holds(one.when)) return;
+      if (elsewhere && own.Holds(one.when)) return false;
     }
+    bool nothing = false;
     decode::ForEachField(*tables_, rules_->groups, record.view(), [&](const FieldAt& at) {
       if (at.cut || at.width > 64) return;
       const uint64_t raw = decode::ReadBits(record.bytes, at.bit, at.width);
       if (decode::NumberOfBits(*tables_, *at.leaf, at.width, raw) != 0) return;
+      nothing = true;
       alarms_.Raise(RuleId::kDrawsNothing, place, PlaceOf(at), "no groups");
     });
+    return nothing;
   }
 
   void FinishBatch() {

@@ -78,9 +78,10 @@ void RelationRules::OnPacket(const decode::Record& record, const Place& place,
   for (auto& [base, moved] : state.moved) moved.done |= done.actions;
   state.invalid.erase(index);
   const auto relations = tables_.relations(container.relations);
-  const bool requires_some = std::any_of(
-      relations.begin(), relations.end(),
-      [](const tables::Relation& one) { return one.kind == RelationKind::kRequires; });
+  const bool requires_some =
+      std::any_of(relations.begin(), relations.end(), [&](const tables::Relation& one) {
+        return one.kind == RelationKind::kRequires && is_fence_[one.container];
+      });
   if (requires_some || !committers_[index].empty()) {
     state.open[index] = {index, context.packets, context.work,
                          context.work <= context.batch_begin, place};
@@ -155,10 +156,10 @@ void RelationRules::CheckWork(const tables::Container& work, const Place& place,
 void RelationRules::CheckOpen(const RelationState::Open& open, const Context& context) {
   const tables::Container& container = tables_.container(open.container);
   for (const tables::Relation& relation : tables_.relations(container.relations)) {
-    if (relation.kind != RelationKind::kRequires) continue;
-    if (context.LastSeen(relation.container) > open.work) continue;
+    // Other packets are required so that state is complete, which drivers ensure in their own ways.
+    if (relation.kind != RelationKind::kRequires || !is_fence_[relation.container]) continue;
     // Between batches the kernel waits and flushes.
-    if (is_fence_[relation.container] && open.begins_batch) continue;
+    if (open.begins_batch || context.LastSeen(relation.container) > open.work) continue;
     alarms_.Raise(RuleId::kMissingWith, open.place, {},
                   absl::StrCat(tables_.string(tables_.container(relation.container).name),
                                " is not there between the draws or dispatches around it"));

@@ -76,9 +76,10 @@ constexpr RuleInfo kRules[] = {
     {"L301", kError, "state that the draw or dispatch requires is missing",
      "A new context says nothing of this state, and no packet has set it.",
      "XML: <relation kind=\"requires\"> of draws and dispatches"},
-    {"L302", kWarning, "packet that another one requires is missing",
-     "The manual requires both together, between two draws or dispatches.",
-     "XML: <relation kind=\"requires\">"},
+    {"L302", kWarning, "wait that a packet requires is missing",
+     "The manual requires a packet that waits or flushes between the last draw or dispatch and this "
+     "one.",
+     "XML: <relation kind=\"requires\"> to a packet with <operation kind=\"fence\">"},
     {"L303", kWarning, "state is not committed",
      "The packet takes effect with another one that did not follow before the draw.",
      "XML: <relation kind=\"commits\">"},
@@ -95,10 +96,6 @@ constexpr RuleInfo kRules[] = {
     {"L308", kWarning, "draw reads past the end of a vertex buffer",
      "The hardware takes zeros for vertices after the end.",
      "XML: <draws>, <element>, <points size=\"…\">"},
-    {"L309", kNote, "state is set for the first time after a draw",
-     "Earlier draws of this new context used what the context began with: setting it before the "
-     "first draw makes the result independent of that.",
-     "the batch itself: INTEL_DEBUG=reemit cures this"},
 
     {"L401", kError, "base moved without the invalidation that its readers need",
      "Caches hold what was read through the old base, and the draw may read that.",
@@ -119,10 +116,7 @@ constexpr RuleInfo kRules[] = {
     {"L602", kNote, "draw or dispatch of nothing",
      "A count that the packet states is zero: it costs time, and has no effect.",
      "XML: <draws>, means=\"groups\""},
-    {"L603", kNote, "flush that does nothing",
-     "The packet neither waits, nor flushes, invalidates or writes anything.",
-     "XML: <operation kind=\"fence\">, means=\"…\""},
-    {"L604", kNote, "empty batch",
+    {"L603", kNote, "empty batch",
      "The submission ends before any command: it costs a submission, and has no effect.",
      "XML: <flow kind=\"end\">"},
 };

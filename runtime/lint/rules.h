@@ -49,7 +49,6 @@ enum class RuleId : uint8_t {
   kNoVertexBuffer,
   kIndicesPastEnd,
   kVerticesPastEnd,
-  kSetLate,
   kStaleAfterBase,
   kWorkaroundBefore,
   kWorkaroundAfter,
@@ -61,7 +60,6 @@ enum class RuleId : uint8_t {
   kWorkaroundAvoid,
   kOverwritten,
   kDrawsNothing,
-  kFlushesNothing,
   kEmptyBatch,
 };
 

@@ -1,7 +1,7 @@
 #include "runtime/lint/setting_rules.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/decode/fields/value.h"
 
 namespace packsmith::lint {
 
@@ -18,8 +18,7 @@ bool SettingRules::IsState(const tables::Container& container) const {
 }
 
 void SettingRules::OnPacket(const decode::Record& record, const Place& place,
-                            const CacheActionsDone& done, const Context& context,
-                            SettingState& state) {
+                            const CacheActionsDone& done, SettingState& state) {
   const tables::Container& container = *record.container;
   // A packet that waits or writes may follow work that settings alone have started.
   if (container.role != tables::Role::kOther || done.is_fence) {
@@ -27,22 +26,18 @@ void SettingRules::OnPacket(const decode::Record& record, const Place& place,
     return;
   }
   if (!IsState(container)) return;
+  if (!alarms_.Wants(RuleId::kOverwritten) || record.bytes.size() < 4) return;
   const uint32_t index = tables_.IndexOf(container);
-  const auto serves = static_cast<tables::Role>(container.serves);
-  const uint64_t used = serves == tables::Role::kDraw ? context.draw : context.work;
-  if (alarms_.Wants(RuleId::kSetLate) && context.is_whole && used > context.batch_begin &&
-      record.bytes.size() > 4 && context.LastSeen(index) == 0 && state.late.insert(index).second) {
-    alarms_.Raise(RuleId::kSetLate, place, {}, "");
-  }
-  if (!alarms_.Wants(RuleId::kOverwritten)) return;
   const auto owner = std::make_shared<SettingState::Owner>();
   owner->place = place;
+  // It holds the packet's length, and may choose what of the state is set.
+  owner->header = static_cast<uint32_t>(decode::ReadBits(record.bytes, 0, 32));
   keys_.ForEach(index, record.bytes, nullptr, record.space, [&](const decode::SettingKey& key) {
     // Writes of registers have effects of their own.
     if (key.what == decode::SettingKey::What::kRegister) return;
     std::shared_ptr<SettingState::Owner>& last = state.owners[key];
     if (last == owner) return;
-    if (last != nullptr && --last->keys == 0) {
+    if (last != nullptr && --last->keys == 0 && last->header == owner->header) {
       alarms_.Raise(RuleId::kOverwritten, last->place, {},
                     absl::StrFormat("the packet at 0x%x sets it again", record.address));
     }

@@ -4,15 +4,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "runtime/decode/record.h"
 #include "runtime/decode/walk/settings.h"
 #include "runtime/lint/alarms.h"
 #include "runtime/lint/cache_actions.h"
-#include "runtime/lint/context.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::lint {
@@ -21,12 +18,11 @@ namespace packsmith::lint {
 struct SettingState {
   struct Owner {
     Place place;
+    uint32_t header = 0;
     size_t keys = 0;  // that no later packet has set
   };
   // Since the last packet that may have used settings.
   absl::flat_hash_map<decode::SettingKey, std::shared_ptr<Owner>> owners;
-  // Containers that are set for the first time after a draw, and were reported.
-  absl::flat_hash_set<uint32_t> late;
 };
 
 class SettingRules {
@@ -34,9 +30,8 @@ class SettingRules {
   // Both must outlive this.
   SettingRules(const tables::Tables& tables, Alarms& alarms);
 
-  // Before the packet is counted among those that the context has seen.
   void OnPacket(const decode::Record& record, const Place& place, const CacheActionsDone& done,
-                const Context& context, SettingState& state);
+                SettingState& state);
 
  private:
   // Whether the packet only sets state, for draws or dispatches.

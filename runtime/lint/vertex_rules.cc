@@ -126,6 +126,20 @@ void VertexRules::SetSlot(const FieldAt& at, const Record& record,
   }
 }
 
+bool VertexRules::DrawsNothing(const Record& record, const Place& place, const Context& context) {
+  if (record.container->draw == tables::kNone) return false;
+  const tables::Draw& draw = tables_.draw(record.container->draw);
+  const Scope scope(tables_, *record.container, record.bytes);
+  if (!scope.Holds(draw.when)) return false;
+  for (const uint32_t expression : {draw.count, draw.instances}) {
+    if (evaluator_.Evaluate(expression, scope, context) != uint64_t{0}) continue;
+    alarms_.Raise(RuleId::kDrawsNothing, place, {},
+                  expression == draw.count ? "no vertices" : "no instances");
+    return true;
+  }
+  return false;
+}
+
 void VertexRules::CheckDraw(const Record& record, const Place& place, const Context& context,
                             VertexState& state) {
   const tables::Draw& draw = tables_.draw(record.container->draw);
@@ -138,12 +152,7 @@ void VertexRules::CheckDraw(const Record& record, const Place& place, const Cont
   std::optional<uint64_t> rows, instances;
   if (known && draw.count != tables::kNone) {
     const uint64_t count = number(draw.count, 0), per = number(draw.instances, 1);
-    if (count == 0 || per == 0) {
-      alarms_.Raise(RuleId::kDrawsNothing, place, {},
-                    absl::StrCat(count, indexed ? " indices, " : " vertices, ", per,
-                                 " instances"));
-      return;
-    }
+    if (count == 0 || per == 0) return;
     rows = decode::AddSaturated(number(draw.first, 0), count);
     instances = decode::AddSaturated(number(draw.first_instance, 0), per);
   }

@@ -47,6 +47,8 @@ class VertexRules {
   // All must outlive this.
   VertexRules(const tables::Tables& tables, const Evaluator& evaluator, Alarms& alarms);
 
+  // Whether the packet draws, and says that it draws nothing, which is an alarm of its own.
+  bool DrawsNothing(const decode::Record& record, const Place& place, const Context& context);
   void OnPacket(const decode::Record& record, absl::Span<const KeptLead> leads, const Place& place,
                 const Context& context, VertexState& state);
 

@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/dump/dump.h"
 #include "runtime/dump/read.h"
@@ -35,6 +36,7 @@ Counts Lint(const std::filesystem::path& folder) {
   }
   std::sort(paths.begin(), paths.end());
   Ignore ignore;
+  absl::StatusOr<tables::Tables> tables = absl::NotFoundError("");
   std::unique_ptr<LintSink> sink;
   std::unique_ptr<decode::Decoder> decoder;
   std::vector<Dump> dumps;
@@ -43,7 +45,7 @@ Counts Lint(const std::filesystem::path& folder) {
     EXPECT_TRUE(dump.ok()) << dump.status();
     if (!dump.ok()) continue;
     if (decoder == nullptr) {
-      const absl::StatusOr<tables::Tables> tables = FindGeneration(dump->device.generation);
+      tables = FindGeneration(dump->device.generation);
       EXPECT_TRUE(tables.ok()) << tables.status();
       if (!tables.ok()) break;
       sink = MakeLintSink(ignore, {});
