@@ -42,6 +42,8 @@ void DeclaredRules::Check(const Record& record, const Context& context, const Pl
          container.tail_size != 0 && base + container.tail_size <= bits;
          base += container.tail_size) {
       CheckOne(rule, Scope(tables_, container, record.bytes, 0, base), context, place);
+      // Nothing says how many items the tail of a structure has.
+      if (record.type == decode::RecordType::kStruct) break;
     }
   }
   for (const decode::PlacedPart& placed : record.parts) {

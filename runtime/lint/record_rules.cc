@@ -62,12 +62,23 @@ void RecordRules::OnSubmission(const Submission& submission) { stream_ = submiss
 void RecordRules::Check(const Record& record, const Place& place) {
   if (record.type == RecordType::kUnknown) return CheckUnknown(record, place);
   if (record.container == nullptr) return;
-  for (const decode::Fault& fault : record.faults) CheckFault(record, fault, place);
+  // Nothing says how many items the tail of a structure has: after the first one may be other
+  // memory.
+  const tables::Container& container = *record.container;
+  uint64_t end = ~uint64_t{0};
+  if (record.type == RecordType::kStruct && container.tail_size != 0) {
+    end = uint64_t{container.tail_bit} + container.tail_size;
+  }
+  for (const decode::Fault& fault : record.faults) {
+    if (fault.bit < end) CheckFault(record, fault, place);
+  }
   CheckLength(record, place);
-  decode::ForEachField(tables_, checked_, record.view(),
-                       [&](const FieldAt& at) { CheckField(at, record.bytes, place); });
+  decode::ForEachField(tables_, checked_, record.view(), [&](const FieldAt& at) {
+    if (at.bit < end) CheckField(at, record.bytes, place);
+  });
   if (!alarms_.Wants(RuleId::kUndescribedBits)) return;
   for (const decode::BitRun& run : decode::Undescribed(tables_, record.view())) {
+    if (run.bit >= end) break;
     alarms_.Raise(RuleId::kUndescribedBits, place, {{}, run.bit, run.width},
                   absl::StrFormat("0x%x", run.value));
   }
@@ -181,7 +192,8 @@ void RecordRules::CheckField(const FieldAt& at, absl::Span<const uint8_t> bytes,
   if (leaf.named == tables::kNone) return;
   const tables::NamedValue* const named = tables_.FindValue(leaf, number);
   if (named == nullptr) {
-    if (IsEnumerated(tables_, leaf)) {
+    // Zero is what fields have that do not count.
+    if (IsEnumerated(tables_, leaf) && raw != 0) {
       alarms_.Raise(RuleId::kUnnamedValue, place, PlaceOf(at),
                     absl::StrCat(number, " is not a value of ",
                                  tables_.string(tables_.enumeration(leaf.named).name)));
