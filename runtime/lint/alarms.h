@@ -53,8 +53,7 @@ class Alarms {
   bool Wants(RuleId id) const { return wanted_[static_cast<size_t>(id)]; }
 
   void Raise(RuleId id, const Place& place, const FieldPlace& field, std::string what);
-  void Raise(const RuleWords& words, const Place& place, const FieldPlace& field,
-             std::string what);
+  void Raise(const RuleWords& words, const Place& place, const FieldPlace& field, std::string what);
 
   const AlarmCounts& counts() const { return counts_; }
 

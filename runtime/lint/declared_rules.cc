@@ -113,7 +113,7 @@ std::optional<DeclaredRules::Side> DeclaredRules::SideOf(uint32_t expression, co
 
 bool DeclaredRules::Compares(Comparison is, const Side& left, const Side& right) {
   const auto real = [](const Side& side) {
-    return side.real         ? *side.real
+    return side.real        ? *side.real
            : side.is_signed ? static_cast<double>(static_cast<int64_t>(side.number))
                             : static_cast<double>(side.number);
   };

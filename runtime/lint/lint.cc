@@ -125,9 +125,8 @@ class Linter : public LintSink {
     std::unique_ptr<AllState>& state = states_[{submission.context, submission.slot}];
     if (state == nullptr) {
       state = std::make_unique<AllState>();
-      state->context.is_whole = options_.history == History::kAuto
-                                    ? is_whole_
-                                    : options_.history == History::kWhole;
+      state->context.is_whole =
+          options_.history == History::kAuto ? is_whole_ : options_.history == History::kWhole;
       for (const Submission::Base& base : submission.bases) {
         for (uint32_t i = 0; i < tables_->bases().size(); ++i) {
           if (tables_->string(tables_->bases()[i].name) == base.name) {
@@ -145,8 +144,7 @@ class Linter : public LintSink {
   }
 
   void OnRecord(const Record& record) override {
-    if (record.type == RecordType::kRegister || record.type == RecordType::kData ||
-        record.bound) {
+    if (record.type == RecordType::kRegister || record.type == RecordType::kData || record.bound) {
       return;
     }
     Need();
@@ -205,8 +203,8 @@ class Linter : public LintSink {
     const CacheActionsDone done = rules_->actions.Find(record);
     rules_->settings.OnPacket(record, place, done, state.settings);
     // Draws of nothing use no state: Ivy Bridge's drivers emit one after they choose the pipeline.
-    const bool nothing = rules_->vertices.DrawsNothing(record, place, context) ||
-                         DispatchesNothing(record, place);
+    const bool nothing =
+        rules_->vertices.DrawsNothing(record, place, context) || DispatchesNothing(record, place);
     if (!nothing) {
       rules_->workarounds.OnPacket(record, place, done, context, state.workarounds);
       rules_->relations.OnPacket(record, place, done, context, state.relations);

@@ -59,8 +59,7 @@ absl::StatusOr<Product> ParseProduct(absl::string_view text) {
                      "\" is not a platform, which a variant and a stepping may follow: dg2, "
                      "dg2-g10, dg2-g10(b0)"));
   }
-  return Product{std::string(entry.platform), std::string(entry.variant),
-                 std::string(entry.first)};
+  return Product{std::string(entry.platform), std::string(entry.variant), std::string(entry.first)};
 }
 
 Platforms::Platforms(const tables::Tables& tables) : generation_(tables.generation()) {
@@ -78,9 +77,9 @@ bool Platforms::Has(absl::string_view list, const Product& product) const {
   std::map<std::string, std::set<std::string>> found;
   for (const absl::string_view text : absl::StrSplit(list, ' ', absl::SkipEmpty())) {
     const Entry entry = Split(text);
-    const bool same = entry.platform == generation_ ||
-                      (!product.platform.empty() &&
-                       absl::StartsWith(product.platform, entry.platform));
+    const bool same =
+        entry.platform == generation_ ||
+        (!product.platform.empty() && absl::StartsWith(product.platform, entry.platform));
     if (!same) continue;
     if (!entry.first.empty() && (product.stepping.empty() || product.stepping < entry.first ||
                                  product.stepping >= entry.fixed)) {

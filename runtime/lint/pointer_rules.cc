@@ -41,8 +41,7 @@ void PointerRules::SetBases(const Record& record, Context& context) {
     const Scope scope(tables_, at, record.bytes);
     if (scope.Holds(extra.sets_when)) {
       const uint64_t raw = decode::ReadBits(record.bytes, at.bit, at.width);
-      context.bases.Set(extra.sets_base,
-                        decode::NumberOfBits(tables_, *at.leaf, at.width, raw));
+      context.bases.Set(extra.sets_base, decode::NumberOfBits(tables_, *at.leaf, at.width, raw));
     } else if (tables_.bases()[extra.sets_base].otherwise != tables::kNone) {
       context.bases.Set(extra.sets_base, std::nullopt);
     }
@@ -119,8 +118,7 @@ void PointerRules::CheckHeap(const KeptLead& lead, const Context& context, const
 void PointerRules::CheckAlignment(const Record& record, const KeptLead& lead,
                                   const Context& context, const Place& place) {
   const Scope scope(tables_, lead.at, record.bytes);
-  const std::optional<uint64_t> align =
-      evaluator_.Evaluate(lead.pointer->align, scope, context);
+  const std::optional<uint64_t> align = evaluator_.Evaluate(lead.pointer->align, scope, context);
   if (!align || *align == 0 || lead.address % *align == 0) return;
   alarms_.Raise(RuleId::kMisaligned, place, PlaceOf(lead.at),
                 absl::StrFormat("0x%x is not a multiple of %d", lead.address, *align));

@@ -32,8 +32,8 @@ class PointerRules {
   // The bases that a record sets, and their sizes. After Check().
   void SetBases(const decode::Record& record, Context& context);
   // `leads`: the record's.
-  void Check(const decode::Record& record, absl::Span<const KeptLead> leads,
-             const Context& context, const Place& place);
+  void Check(const decode::Record& record, absl::Span<const KeptLead> leads, const Context& context,
+             const Place& place);
 
  private:
   void CheckMissing(const decode::Record& record, const decode::Fault& fault,

@@ -31,8 +31,7 @@ bool IsLongAddress(const tables::Tables& tables, const tables::Leaf& leaf) {
 // Whether the field's values are those of an enumeration: names that a field itself lists may be of
 // some values only.
 bool IsEnumerated(const tables::Tables& tables, const tables::Leaf& leaf) {
-  return leaf.named != tables::kNone &&
-         !tables.string(tables.enumeration(leaf.named).name).empty();
+  return leaf.named != tables::kNone && !tables.string(tables.enumeration(leaf.named).name).empty();
 }
 
 bool HasAvoided(const tables::Tables& tables, const tables::Leaf& leaf) {
@@ -46,10 +45,9 @@ bool IsChecked(const tables::Tables& tables, const tables::Leaf& leaf) {
   if ((leaf.flags & (tables::kForced | tables::kMustBeOne | tables::kMustBeZero)) != 0) {
     return false;
   }
-  const bool multiple =
-      leaf.extra != tables::kNone && tables.extra(leaf.extra).multiple > 1;
-  return multiple || IsFloat(leaf) || IsLongAddress(tables, leaf) ||
-         IsEnumerated(tables, leaf) || HasAvoided(tables, leaf);
+  const bool multiple = leaf.extra != tables::kNone && tables.extra(leaf.extra).multiple > 1;
+  return multiple || IsFloat(leaf) || IsLongAddress(tables, leaf) || IsEnumerated(tables, leaf) ||
+         HasAvoided(tables, leaf);
 }
 
 }  // namespace
@@ -84,8 +82,7 @@ void RecordRules::Check(const Record& record, const Place& place) {
   }
 }
 
-void RecordRules::CheckFault(const Record& record, const decode::Fault& fault,
-                             const Place& place) {
+void RecordRules::CheckFault(const Record& record, const decode::Fault& fault, const Place& place) {
   RuleId rule = RuleId::kReservedBits;
   switch (fault.kind) {
     case FaultKind::kReserved:
@@ -110,9 +107,9 @@ void RecordRules::CheckFault(const Record& record, const decode::Fault& fault,
                          (fault.kind == FaultKind::kRange && fault.width <= 64);
   FieldPlace field = FieldAtBit(record, fault.bit);
   if (field.width == 0) field = {{}, fault.bit, fault.width};
-  alarms_.Raise(rule, place, field,
-                has_value ? absl::StrFormat("%s: the bits are 0x%x", fault.text, fault.value)
-                          : fault.text);
+  alarms_.Raise(
+      rule, place, field,
+      has_value ? absl::StrFormat("%s: the bits are 0x%x", fault.text, fault.value) : fault.text);
 }
 
 FieldPlace RecordRules::FieldAtBit(const Record& record, uint64_t bit) const {
@@ -184,9 +181,9 @@ void RecordRules::CheckField(const FieldAt& at, absl::Span<const uint8_t> bytes,
     const uint32_t end = std::min<uint32_t>(64, at.width + leaf.shift);
     const uint64_t above = (end == 64 ? ~uint64_t{0} : (uint64_t{1} << end) - 1) >> sign;
     if (const uint64_t top = address >> sign; top != 0 && top != above) {
-      alarms_.Raise(RuleId::kNotCanonical, place, PlaceOf(at),
-                    absl::StrFormat("0x%x: bits %d to %d are not all the same", address, sign,
-                                    end - 1));
+      alarms_.Raise(
+          RuleId::kNotCanonical, place, PlaceOf(at),
+          absl::StrFormat("0x%x: bits %d to %d are not all the same", address, sign, end - 1));
     }
   }
   if (leaf.named == tables::kNone) return;

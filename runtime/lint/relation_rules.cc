@@ -13,12 +13,20 @@ namespace {
 
 using tables::RelationKind;
 
-constexpr absl::string_view kClientNames[tables::kClientKinds] = {
-    "render targets",  "depth",       "the data port",
-    "stream output",   "writes after flushes", "the command streamer",
-    "commands",        "the blitter", "vertex fetch",
-    "samplers",        "constants",   "state that packets point to",
-    "instructions",    "other engines"};
+constexpr absl::string_view kClientNames[tables::kClientKinds] = {"render targets",
+                                                                  "depth",
+                                                                  "the data port",
+                                                                  "stream output",
+                                                                  "writes after flushes",
+                                                                  "the command streamer",
+                                                                  "commands",
+                                                                  "the blitter",
+                                                                  "vertex fetch",
+                                                                  "samplers",
+                                                                  "constants",
+                                                                  "state that packets point to",
+                                                                  "instructions",
+                                                                  "other engines"};
 
 void AddOnce(std::vector<uint32_t>& all, uint32_t one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
@@ -83,8 +91,8 @@ void RelationRules::OnPacket(const decode::Record& record, const Place& place,
         return one.kind == RelationKind::kRequires && is_fence_[one.container];
       });
   if (requires_some || !committers_[index].empty()) {
-    state.open[index] = {index, context.packets, context.work,
-                         context.work <= context.batch_begin, place};
+    state.open[index] = {index, context.packets, context.work, context.work <= context.batch_begin,
+                         place};
   }
 }
 
@@ -108,14 +116,12 @@ void RelationRules::OnBases(const decode::Record& record, const Place& place,
 
 void RelationRules::Invalidate(uint32_t by, const Place& place, const Context& context,
                                RelationState& state) {
-  for (const tables::Relation& relation :
-       tables_.relations(tables_.container(by).relations)) {
+  for (const tables::Relation& relation : tables_.relations(tables_.container(by).relations)) {
     if (relation.kind != RelationKind::kInvalidates) continue;
     if (context.LastSeen(relation.container) == 0) continue;
     if (!CountsFromMoved(relation.container, by, state)) continue;
-    state.invalid.try_emplace(
-        relation.container,
-        RelationState::Open{by, context.packets, context.work, false, place});
+    state.invalid.try_emplace(relation.container,
+                              RelationState::Open{by, context.packets, context.work, false, place});
   }
 }
 
@@ -166,9 +172,9 @@ void RelationRules::CheckOpen(const RelationState::Open& open, const Context& co
   }
   const std::vector<uint32_t>& committers = committers_[open.container];
   if (committers.empty()) return;
-  const bool committed =
-      std::any_of(committers.begin(), committers.end(),
-                  [&](uint32_t one) { return context.LastSeen(one) > open.number; });
+  const bool committed = std::any_of(committers.begin(), committers.end(), [&](uint32_t one) {
+    return context.LastSeen(one) > open.number;
+  });
   if (committed) return;
   alarms_.Raise(RuleId::kNotCommitted, open.place, {},
                 absl::StrCat(tables_.string(tables_.container(committers[0]).name),
@@ -202,10 +208,11 @@ void RelationRules::CheckMoved(const Context&, RelationState& state) {
       if (!seen) missing.push_back(kClientNames[kind]);
     }
     if (missing.empty()) continue;
-    alarms_.Raise(RuleId::kStaleAfterBase, moved.place, {},
-                  absl::StrFormat("the base \"%s\" moves to 0x%x, and no invalidation follows for %s",
-                                  tables_.string(tables_.bases()[base].name), moved.to,
-                                  absl::StrJoin(missing, ", ")));
+    alarms_.Raise(
+        RuleId::kStaleAfterBase, moved.place, {},
+        absl::StrFormat("the base \"%s\" moves to 0x%x, and no invalidation follows for %s",
+                        tables_.string(tables_.bases()[base].name), moved.to,
+                        absl::StrJoin(missing, ", ")));
   }
   state.moved.clear();
 }

@@ -162,9 +162,8 @@ void WriteRules(absl::Span<const ListedRule> rules, ReportFormat format, decode:
       output.Append(json.Take() + "\n");
       continue;
     }
-    std::string text =
-        absl::StrFormat("%-5s %-7s  %s\n", rule.number, NameOf(rule.severity),
-                        Harmless(rule.title));
+    std::string text = absl::StrFormat("%-5s %-7s  %s\n", rule.number, NameOf(rule.severity),
+                                       Harmless(rule.title));
     absl::StrAppend(&text, "               ", Harmless(rule.why), "\n");
     if (!rule.source.empty()) {
       absl::StrAppend(&text, "               source: ", Harmless(rule.source), "\n");

@@ -26,7 +26,8 @@ constexpr RuleInfo kRules[] = {
      "The field's values are enumerated, and this one is not among them.",
      "XML: type=\"ENUM\" or names=\"ENUM\""},
     {"L106", kWarning, "value that must not be used",
-     "The hardware has this value, but the manual says not to use it.", "XML: <value avoid=\"true\">"},
+     "The hardware has this value, but the manual says not to use it.",
+     "XML: <value avoid=\"true\">"},
     {"L107", kError, "packet is too short for its fields",
      "The length field ends the packet inside fields that the hardware reads: it takes the next "
      "packet's dwords for them.",
@@ -52,11 +53,12 @@ constexpr RuleInfo kRules[] = {
     {"L114", kError, "address is not canonical",
      "The bits above an address repeat its highest bit; with other bits the access faults.",
      "XML: address-bits=\"…\""},
-    {"L115", kError, "stream cannot be followed",
-     "Commands could not be read to their end.", "docs/records.md: problems"},
+    {"L115", kError, "stream cannot be followed", "Commands could not be read to their end.",
+     "docs/records.md: problems"},
 
     {"L201", kError, "pointer to memory that is not there",
-     "The dump does not have the memory that the packet needs: the GPU's access faults, or the dump "
+     "The dump does not have the memory that the packet needs: the GPU's access faults, or the "
+     "dump "
      "is incomplete.",
      "XML: <points>"},
     {"L202", kWarning, "pointer leaves its buffer",
@@ -77,7 +79,8 @@ constexpr RuleInfo kRules[] = {
      "A new context says nothing of this state, and no packet has set it.",
      "XML: <relation kind=\"requires\"> of draws and dispatches"},
     {"L302", kWarning, "wait that a packet requires is missing",
-     "The manual requires a packet that waits or flushes between the last draw or dispatch and this "
+     "The manual requires a packet that waits or flushes between the last draw or dispatch and "
+     "this "
      "one.",
      "XML: <relation kind=\"requires\"> to a packet with <operation kind=\"fence\">"},
     {"L303", kWarning, "state is not committed",
@@ -123,7 +126,8 @@ constexpr RuleInfo kRules[] = {
 static_assert(std::size(kRules) == static_cast<size_t>(RuleId::kEmptyBatch) + 1);
 
 constexpr const char* kWorkaroundWhy =
-    "Products of this generation have a flaw, and the workaround asks for this; the alarm names it.";
+    "Products of this generation have a flaw, and the workaround asks for this; the alarm names "
+    "it.";
 
 }  // namespace
 

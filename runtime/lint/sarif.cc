@@ -19,8 +19,8 @@ std::string UriOf(absl::string_view path) {
   std::string uri = absl::StartsWith(path, "/") ? "file://" : "";
   for (const char c : path) {
     const auto u = static_cast<unsigned char>(c);
-    const bool plain = absl::ascii_isalnum(u) || absl::string_view("/-._~").find(c) !=
-                                                     absl::string_view::npos;
+    const bool plain =
+        absl::ascii_isalnum(u) || absl::string_view("/-._~").find(c) != absl::string_view::npos;
     if (plain) {
       uri += c;
     } else {
@@ -94,8 +94,7 @@ class SarifReport : public Report {
           if (!rule.source.empty()) {
             json.Object("help", [&] { json.Text("text", absl::StrCat("Source: ", rule.source)); });
           }
-          json.Object("defaultConfiguration",
-                      [&] { json.Text("level", LevelOf(rule.severity)); });
+          json.Object("defaultConfiguration", [&] { json.Text("level", LevelOf(rule.severity)); });
         });
       }
     });

@@ -94,16 +94,14 @@ void VertexRules::OnPacket(const Record& record, absl::Span<const KeptLead> lead
   if (record.container->draw != tables::kNone) CheckDraw(record, place, context, state);
 }
 
-void VertexRules::SetSlot(const FieldAt& at, const Record& record,
-                          absl::Span<const KeptLead> leads, const Context& context,
-                          VertexState& state) {
+void VertexRules::SetSlot(const FieldAt& at, const Record& record, absl::Span<const KeptLead> leads,
+                          const Context& context, VertexState& state) {
   const Scope scope(tables_, at, record.bytes);
   const auto lead = std::find_if(leads.begin(), leads.end(), [&](const KeptLead& one) {
     return one.at.leaf == at.leaf && one.at.bit == at.bit;
   });
-  const tables::Pointer& pointer = lead != leads.end()
-                                       ? *lead->pointer
-                                       : tables_.pointer(tables_.extra(at.leaf->extra).pointer);
+  const tables::Pointer& pointer =
+      lead != leads.end() ? *lead->pointer : tables_.pointer(tables_.extra(at.leaf->extra).pointer);
   if (pointer.target_kind != tables::TargetKind::kData || !drawn_[pointer.target]) return;
   const uint64_t number = evaluator_.Evaluate(pointer.slot, scope, context).value_or(0);
   if (number >= kMostSlots) return;
@@ -162,9 +160,9 @@ void VertexRules::CheckDraw(const Record& record, const Place& place, const Cont
         slot->second.element_bytes != 0) {
       const uint64_t end = Extent(*rows, slot->second.element_bytes, 0);
       if (end > slot->second.size) {
-        alarms_.Raise(RuleId::kIndicesPastEnd, place, {},
-                      absl::StrCat("it reads ", end, " bytes, the index buffer has ",
-                                   slot->second.size));
+        alarms_.Raise(
+            RuleId::kIndicesPastEnd, place, {},
+            absl::StrCat("it reads ", end, " bytes, the index buffer has ", slot->second.size));
       }
     }
     rows.reset();

@@ -41,10 +41,9 @@ void WorkaroundRules::Add(const tables::Workaround& workaround, const tables::As
   if (ask.with != tables::kNone) {
     with_[ask.with].push_back(index);
     const auto operations = tables_.operations(tables_.container(ask.with));
-    asked.with_fence =
-        std::any_of(operations.begin(), operations.end(), [](const auto& operation) {
-          return operation.kind == tables::OperationKind::kFence;
-        });
+    asked.with_fence = std::any_of(operations.begin(), operations.end(), [](const auto& operation) {
+      return operation.kind == tables::OperationKind::kFence;
+    });
   }
   asks_.push_back(asked);
 }
@@ -96,8 +95,8 @@ void WorkaroundRules::CheckOf(uint32_t index, const decode::Record& record, cons
   // Between batches the kernel waits.
   const bool begins_batch = context.work <= context.batch_begin;
   const auto met = state.met.find(index);
-  const bool before = (met != state.met.end() && met->second > context.work) ||
-                      (asked.with_fence && begins_batch);
+  const bool before =
+      (met != state.met.end() && met->second > context.work) || (asked.with_fence && begins_batch);
   switch (ask.kind) {
     case AskKind::kBefore:
       if (!before) {
@@ -128,9 +127,9 @@ void WorkaroundRules::CheckWork(const Place& place, const Context& context,
                                 WorkaroundState& state) {
   for (const auto& [index, waits] : state.waiting) {
     const Asked& asked = asks_[index];
-    Raise(asked.ask->kind == AskKind::kAround ? RuleId::kWorkaroundAround
-                                              : RuleId::kWorkaroundAfter,
-          asked, waits, {}, absl::StrCat(Wanted(asked), " is missing after it"));
+    Raise(
+        asked.ask->kind == AskKind::kAround ? RuleId::kWorkaroundAround : RuleId::kWorkaroundAfter,
+        asked, waits, {}, absl::StrCat(Wanted(asked), " is missing after it"));
   }
   state.waiting.clear();
   for (const auto& [index, number] : state.again) {
@@ -148,7 +147,8 @@ void WorkaroundRules::CheckValue(const Asked& asked, const decode::Record& recor
   const Scope scope(tables_, *record.container, record.bytes);
   if (!scope.Holds(ask.when)) return;
   if (ask.leaf == tables::kNone) {
-    if (ask.kind == AskKind::kAvoid) Raise(RuleId::kWorkaroundAvoid, asked, place, {}, "it is used");
+    if (ask.kind == AskKind::kAvoid)
+      Raise(RuleId::kWorkaroundAvoid, asked, place, {}, "it is used");
     return;
   }
   const std::optional<uint64_t> raw = scope.Raw(ask.leaf);

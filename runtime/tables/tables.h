@@ -196,8 +196,8 @@ struct Extra {
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
   Meaning meaning;
-  uint16_t meaning_at;   // the bit of the number at which the value begins; or which of several
-  uint32_t counts_when;  // Condition: else the bits hold something else; kNone: always
+  uint16_t meaning_at;      // the bit of the number at which the value begins; or which of several
+  uint32_t counts_when;     // Condition: else the bits hold something else; kNone: always
   uint32_t sets_size;       // Expression: bytes from the base that may be used, or kNone
   uint32_t sets_size_when;  // Condition: else the size that an earlier packet has set stays
   uint32_t pad;
@@ -773,7 +773,7 @@ struct Header {
   Section draws;
   Section images;
   Section reaches;
-  Section clients;    // at most one of a kind
+  Section clients;  // at most one of a kind
   Section rules;
   Section workarounds;
   Section asks;

@@ -31,8 +31,7 @@ namespace {
 
 const tables::Tables& Invented() {
   static const tables::Tables& tables = *[] {
-    const model::LoadResult loaded =
-        model::Load("tests/lint/lint.xml", model::ReadFileFromDisk);
+    const model::LoadResult loaded = model::Load("tests/lint/lint.xml", model::ReadFileFromDisk);
     const absl::Status status = model::ToStatus(loaded);
     EXPECT_TRUE(status.ok()) << status;
     static const std::vector<uint64_t>& block =
@@ -236,9 +235,9 @@ TEST(Lint, AStructureNamesThePacketThatPointsToIt) {
 }
 
 TEST(Lint, AnAlarmComesOnceForAStructureThatManyPacketsReach) {
-  const Found found = LintText(
-      Prepare("POINT Count=1 Entry=here\nPOINT Count=1 Entry=here\nEND\n.align 16\n"
-              "here: Entry Low=3 High=2"));
+  const Found found =
+      LintText(Prepare("POINT Count=1 Entry=here\nPOINT Count=1 Entry=here\nEND\n.align 16\n"
+                       "here: Entry Low=3 High=2"));
   EXPECT_EQ(found.counts.by_rule.at("L799"), 1u);
 }
 
@@ -287,8 +286,8 @@ TEST(Platforms, SteppingsCountFromTheFirstToTheOneBeforeTheFix) {
 }
 
 TEST(Platforms, OtherTextIsNoProduct) {
-  for (const char* text : {"", "-g10", "dg2-", "dg2(", "dg2()", "dg2(b)", "dg2(b0", "DG2",
-                           "dg2(a0..b0)", "dg2 "}) {
+  for (const char* text :
+       {"", "-g10", "dg2-", "dg2(", "dg2()", "dg2(b)", "dg2(b0", "DG2", "dg2(a0..b0)", "dg2 "}) {
     EXPECT_FALSE(ParseProduct(text).ok()) << text;
   }
 }

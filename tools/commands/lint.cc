@@ -162,8 +162,8 @@ std::optional<lint::Severity> FailOn(absl::string_view name) {
 }
 
 // "L601,L5,Wa_1" as numbers of rules. InvalidArgument names what is none.
-absl::StatusOr<absl::flat_hash_set<std::string>> Without(
-    absl::string_view text, absl::Span<const lint::ListedRule> rules) {
+absl::StatusOr<absl::flat_hash_set<std::string>> Without(absl::string_view text,
+                                                         absl::Span<const lint::ListedRule> rules) {
   absl::flat_hash_set<std::string> all;
   for (const absl::string_view one : absl::StrSplit(text, ',', absl::SkipEmpty())) {
     size_t found = absl::StartsWith(one, "Wa_") ? 1 : 0;
@@ -175,8 +175,8 @@ absl::StatusOr<absl::flat_hash_set<std::string>> Without(
       ++found;
     }
     if (found == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--without: there is no rule ", one, "; unpack lint --rules lists them"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--without: there is no rule ", one, "; unpack lint --rules lists them"));
     }
   }
   return all;
@@ -217,8 +217,7 @@ class LintRun {
       if (!gpu) {
         gpu = tools::Gpu{*tables, dump.device};
         sink = lint::MakeLintSink(report_, options_);
-        decoder =
-            std::make_unique<decode::Decoder>(gpu->tables, *sink, lint::LintDecoding());
+        decoder = std::make_unique<decode::Decoder>(gpu->tables, *sink, lint::LintDecoding());
       }
       report_.BeginFile(file);
       decoder->Decode(dump);
@@ -241,12 +240,11 @@ class LintRun {
   absl::StatusOr<tables::Tables> Describe(Dump& dump, const std::string& file,
                                           const std::optional<tools::Gpu>& before) const {
     std::string note;
-    const bool as_before =
-        before && arguments_.generation.empty() && !tools::NamesGpu(dump.device);
-    absl::StatusOr<tables::Tables> found = own_        ? *own_
-                                           : as_before ? before->tables
-                                                       : tools::TablesOf(arguments_.generation,
-                                                                         dump, note);
+    const bool as_before = before && arguments_.generation.empty() && !tools::NamesGpu(dump.device);
+    absl::StatusOr<tables::Tables> found = own_ ? *own_
+                                           : as_before
+                                               ? before->tables
+                                               : tools::TablesOf(arguments_.generation, dump, note);
     if (!note.empty()) Complain(absl::StrCat("note: ", file, ": ", note));
     if (!found.ok()) {
       Complain(absl::StrCat(file, ": ", found.status().message()));

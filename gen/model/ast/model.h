@@ -298,7 +298,7 @@ struct Points {
 };
 // What a pass reads of it without asking what it is for.
 inline constexpr Late<Expression> Points::*kPointsExpressions[] = {
-    &Points::count,  &Points::size, &Points::stride, &Points::end,  &Points::slot,
+    &Points::count,  &Points::size, &Points::stride, &Points::end,   &Points::slot,
     &Points::format, &Points::step, &Points::simd,   &Points::scale, &Points::align};
 
 struct SetsBase {

@@ -90,8 +90,9 @@ std::optional<uint64_t> RawOf(const Model& model, const Field& field, const std:
 // checked="true": all of it is understood.
 void ResolveChecked(Context& context, Ask& ask) {
   const auto refuse = [&](absl::string_view why) {
-    context.Report(Code::kContradiction, ask.where,
-                   absl::StrCat("checked=\"true\": batches cannot be held against this, since ", why));
+    context.Report(
+        Code::kContradiction, ask.where,
+        absl::StrCat("checked=\"true\": batches cannot be held against this, since ", why));
   };
   if (ask.kind == AskKind::kShader || ask.kind == AskKind::kMemory) {
     return refuse("it is about shaders or memory");
@@ -131,9 +132,8 @@ void ResolveAsk(Context& context, ExpressionReader& reader, Ask& ask) {
   }
   const int owner = ask.with.empty() ? ask.of.index : ask.with.index;
   if (!ask.field.empty() && owner >= 0) {
-    ask.is_field =
-        FindField(context.model, context.model.containers[static_cast<size_t>(owner)].items,
-                  ask.field.text);
+    ask.is_field = FindField(
+        context.model, context.model.containers[static_cast<size_t>(owner)].items, ask.field.text);
   }
   if (!ask.field.empty() && owner >= 0 && ask.is_field == nullptr) {
     context.Report(Code::kUnknownReference, ask.field.where,

@@ -457,8 +457,11 @@ class TablesWriter {
       }
       const auto count = static_cast<uint32_t>(asks_.size()) - first;
       if (count == 0) continue;
-      workarounds_.push_back({Intern(one.name), Intern(one.doc), Intern(one.source),
-                              Intern(absl::StrJoin(one.here, " ")), {first, count}});
+      workarounds_.push_back({Intern(one.name),
+                              Intern(one.doc),
+                              Intern(one.source),
+                              Intern(absl::StrJoin(one.here, " ")),
+                              {first, count}});
     }
   }
 
