@@ -8,6 +8,7 @@
 #include "tools/commands/descriptions.h"
 #include "tools/commands/diff.h"
 #include "tools/commands/hang.h"
+#include "tools/commands/lint.h"
 #include "tools/commands/triage.h"
 
 namespace packsmith::commands {
@@ -32,7 +33,8 @@ struct Command {
   absl::string_view name;
   int (*run)(int argc, char** argv);
 };
-constexpr Command kCommands[] = {{"decode", Unpack}, {"diff", Diff}, {"triage", TriageDumps}};
+constexpr Command kCommands[] = {
+    {"decode", Unpack}, {"diff", Diff}, {"lint", Lint}, {"triage", TriageDumps}};
 
 }  // namespace
 }  // namespace packsmith::commands

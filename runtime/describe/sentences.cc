@@ -66,7 +66,7 @@ Sentence PointerSentence(const Json& pointer) {
   out.Value(pointer, "stride", ", ", " bytes apart").Value(pointer, "format", ", of the format ");
   out.Value(pointer, "slot", ", slot ").Value(pointer, "step", ", a row for ", " instances");
   out.Value(pointer, "stage", ", ", " stage").Value(pointer, "simd", ", SIMD ");
-  out.Value(pointer, "scale", ", multiplied by ");
+  out.Value(pointer, "scale", ", multiplied by ").Value(pointer, "align", ", a multiple of ");
   if (const absl::string_view base = Text(pointer, "base"); !base.empty()) {
     out.Add(", relative to the base ").Name("base", base);
   }
@@ -198,6 +198,23 @@ Sentence AskSentence(const Json& ask) {
   return out.Take();
 }
 
+Sentence RuleSentence(const Json& rule) {
+  Builder out;
+  out.Add("rule ", Text(rule, "number"), ": ");
+  const absl::string_view is = Text(rule, "is"), left = Text(rule, "left");
+  if (is.empty()) {
+    out.Add("not ", Text(rule, "when"));
+  } else {
+    const absl::string_view words = is == "equal"       ? " is "
+                                    : is == "different" ? " is not "
+                                    : is == "below"     ? " is less than "
+                                    : is == "at-most"   ? " is at most "
+                                                        : " is a multiple of ";
+    out.Add(left, words, Text(rule, "right")).If(rule);
+  }
+  return out.Value(rule, "doc", ". ").Take();
+}
+
 Sentence DrawsSentence(const Json& draws) {
   Builder out;
   out.Add("draws ").Name("data", Text(draws, "data"));
@@ -225,6 +242,7 @@ std::vector<Sentence> FieldSentences(const Json& field) {
     const char* what = sets.HasMember("state") ? "state" : "base";
     Builder out;
     out.Add("sets the ", what, " ").Name(what, Text(sets, what)).If(sets);
+    out.Value(sets, "size", "; of which ", " bytes are used").If(sets, "size_when");
     all.push_back(out.Take());
   }
   const auto add = [&](const char* key, absl::string_view before, const char* when = "") {
@@ -271,6 +289,7 @@ std::vector<Sentence> ContainerSentences(const Json& record) {
     out.Value(relation, "kind", "", " ").Name("packet", Text(relation, "packet"));
     all.push_back(out.Take());
   }
+  for (const Json& rule : Array(record, "rules")) all.push_back(RuleSentence(rule));
   for (const Json& draws : Array(record, "draws")) all.push_back(DrawsSentence(draws));
   for (const Json& ask : Array(record, "asks")) all.push_back(AskSentence(ask));
   for (const Json& workaround : Array(record, "workarounds")) {

@@ -51,6 +51,9 @@ class Checker {
     Array<Image>("images", h_.images);
     Array<Reach>("reaches", h_.reaches);
     Array<Client>("clients of memory", h_.clients);
+    Array<Rule>("rules", h_.rules);
+    Array<Workaround>("workarounds", h_.workarounds);
+    Array<Ask>("asks of workarounds", h_.asks);
     Array<uint32_t>("names", h_.by_name);
     Array<uint8_t>("reference text", h_.reference);
     if (!status_.ok()) return status_;
@@ -124,6 +127,8 @@ class Checker {
       Index(extra.stores_leaf, h_.leaves, true);
       Index(extra.stores_when, h_.conditions, true);
       Index(extra.element, h_.elements, true);
+      Index(extra.sets_size, h_.expressions, true);
+      Index(extra.sets_size_when, h_.conditions, true);
       if (static_cast<uint32_t>(extra.meaning) >= kMeanings || extra.meaning_at > 63)
         Fail("a meaning out of range", extra.unit);
       String(extra.unit);
@@ -167,7 +172,7 @@ class Checker {
       Index(p.count, h_.expressions, true);
       Index(p.size, h_.expressions, true);
       Index(p.stride, h_.expressions, true);
-      for (const uint32_t e : {p.end, p.slot, p.format, p.step, p.simd, p.scale}) {
+      for (const uint32_t e : {p.end, p.slot, p.format, p.step, p.simd, p.scale, p.align}) {
         Index(e, h_.expressions, true);
       }
       String(p.stage);
@@ -217,6 +222,7 @@ class Checker {
       Index(c.length_leaf, h_.leaves, true);
       Index(c.draw, h_.draws, true);
       Run(c.images, h_.images);
+      Run(c.rules, h_.rules);
       Index(c.pad_when, h_.conditions, true);
       if (c.pad_to > 64) Fail("padding to an impossible size", c.pad_to);
       if (c.bytes > (1u << 24) || c.max_bytes > (1u << 24) || c.max_bytes < c.bytes ||
@@ -258,6 +264,27 @@ class Checker {
     }
     for (const Client& c : All<Client>(h_.clients)) {
       if (static_cast<uint32_t>(c.kind) >= kClientKinds) Fail("a client of unknown kind", 0);
+    }
+    for (const Rule& r : All<Rule>(h_.rules)) {
+      for (const uint32_t s : {r.number, r.doc, r.source}) String(s);
+      Index(r.when, h_.conditions, true);
+      Index(r.left, h_.expressions, true);
+      Index(r.right, h_.expressions, r.left == kNone);
+      if (static_cast<uint32_t>(r.severity) >= kSeverities ||
+          static_cast<uint32_t>(r.is) >= kComparisons) {
+        Fail("a rule of unknown kind", r.number);
+      }
+    }
+    for (const Workaround& w : All<Workaround>(h_.workarounds)) {
+      for (const uint32_t s : {w.number, w.doc, w.source, w.platforms}) String(s);
+      Run(w.asks, h_.asks);
+    }
+    for (const Ask& a : All<Ask>(h_.asks)) {
+      if (static_cast<uint32_t>(a.kind) >= kAskKinds) Fail("an ask of unknown kind", a.of);
+      Index(a.of, h_.containers, false);
+      Index(a.with, h_.containers, true);
+      Index(a.leaf, h_.leaves, true);
+      Index(a.when, h_.conditions, true);
     }
     for (const RegisterEntry& r : All<RegisterEntry>(h_.registers)) {
       Index(r.container, h_.containers, false);

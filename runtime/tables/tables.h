@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 15;
+inline constexpr uint32_t kVersion = 16;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -196,8 +196,10 @@ struct Extra {
   uint32_t stores_when;  // Condition for that, or kNone
   uint32_t element;      // Element that the value describes, or kNone
   Meaning meaning;
-  uint16_t meaning_at;   // the bit of the number at which the value begins; or which of several
-  uint32_t counts_when;  // Condition: else the bits hold something else; kNone: always
+  uint16_t meaning_at;      // the bit of the number at which the value begins; or which of several
+  uint32_t counts_when;     // Condition: else the bits hold something else; kNone: always
+  uint32_t sets_size;       // Expression: bytes from the base that may be used, or kNone
+  uint32_t sets_size_when;  // Condition: else the size that an earlier packet has set stays
   uint32_t pad;
 };
 
@@ -205,6 +207,8 @@ struct NamedValue {
   uint64_t value;
   uint32_t name;
   uint32_t format;  // Format of data that the value stands for, or kNone
+  uint32_t avoid;   // 1: the hardware has it, but it must not be used
+  uint32_t pad;
 };
 
 // How the bits of one component of a format become a number.
@@ -288,6 +292,7 @@ struct Pointer {
   uint32_t next;    // Pointer that applies if `when` does not hold, always a later one; or kNone
   uint32_t limit;   // most elements that are read where the count is not known
   uint32_t other;   // Container that an element may be instead, of the same size; or kNone
+  uint32_t align;   // Expression: the target's address is a multiple of this many bytes; or kNone
   Access access;
   uint8_t until_zero;  // if the count is not known, a zero element ends the table
   uint8_t relative;    // 1: counts from the start of the record that has the leaf
@@ -558,6 +563,66 @@ struct Relation {
   uint32_t container;
 };
 
+// How serious it is that a rule is broken.
+enum class Severity : uint32_t {
+  kNote,     // it costs time, or is unusual
+  kWarning,  // results may be wrong
+  kError,    // the manual forbids it
+};
+inline constexpr uint32_t kSeverities = 3;
+
+// How the two sides of a rule must compare.
+enum class Comparison : uint32_t { kEqual, kDifferent, kBelow, kAtMost, kMultiple };
+inline constexpr uint32_t kComparisons = 5;
+
+// What must hold of each record of a container: where `when` holds, `left` compares with `right` as
+// `is` says; without `left`, `when` must not hold.
+struct Rule {
+  uint32_t number;  // string: "L701"
+  uint32_t doc;     // string: why
+  uint32_t source;  // string
+  Severity severity;
+  uint32_t when;  // Condition or kNone
+  uint32_t left;  // Expression or kNone
+  uint32_t right;
+  Comparison is;
+  uint32_t in_tail;  // 1: it holds of each item of the tail
+};
+
+// What a workaround asks for.
+enum class AskKind : uint32_t {
+  kBefore,  // `with` before `of`
+  kAfter,   // `with` after `of`
+  kAround,  // both
+  kAgain,   // `of` again, though it has not changed
+  kStall,   // a pipeline that has been drained before `of`
+  kField,   // `value` in `field`
+  kLimit,   // at most `value` in `field`
+  kAvoid,   // what `of` or its `field` would do is not used
+  kShader,  // something of shaders' code
+  kMemory,  // something of memory's layout
+};
+inline constexpr uint32_t kAskKinds = 10;
+
+// Of those that batches can be held against.
+struct Ask {
+  AskKind kind;
+  uint32_t of;    // Container
+  uint32_t with;  // Container, or kNone
+  uint32_t leaf;  // Leaf of `with`, or without it of `of`; or kNone
+  uint32_t when;  // Condition on `of`, or kNone
+  uint32_t has_value;
+  uint64_t value;  // raw
+};
+
+struct Workaround {
+  uint32_t number;     // string
+  uint32_t doc;        // string
+  uint32_t source;     // string
+  uint32_t platforms;  // string: separated by spaces, as docs/xml.md describes them
+  Range asks;          // Ask
+};
+
 struct Container {
   uint32_t name;
   uint32_t doc;
@@ -587,6 +652,7 @@ struct Container {
   Range operations;
   Range relations;
   Range images;       // Image, the first whose condition holds applies
+  Range rules;        // Rule
   uint32_t draw;      // Draw, or kNone
   uint16_t pad_to;    // the size, parts included, is a multiple of this many bytes; 0: no padding
   uint16_t tail_max;  // most items of the tail; 0: no limit
@@ -707,7 +773,10 @@ struct Header {
   Section draws;
   Section images;
   Section reaches;
-  Section clients;    // at most one of a kind
+  Section clients;  // at most one of a kind
+  Section rules;
+  Section workarounds;
+  Section asks;
   Section by_name;    // uint32_t container indices, ordered by name
   Section reference;  // bytes: see Tables::reference
 };
@@ -723,6 +792,8 @@ static_assert(std::has_unique_object_representations_v<Pointer>);
 static_assert(std::has_unique_object_representations_v<Reach>);
 static_assert(std::has_unique_object_representations_v<Image>);
 static_assert(std::has_unique_object_representations_v<Client>);
+static_assert(std::has_unique_object_representations_v<Rule>);
+static_assert(std::has_unique_object_representations_v<Ask>);
 static_assert(std::has_unique_object_representations_v<Container>);
 static_assert(std::has_unique_object_representations_v<Stream>);
 static_assert(std::has_unique_object_representations_v<Header>);
@@ -784,6 +855,10 @@ class Tables {
   absl::Span<const Space> spaces() const { return all<Space>(header().spaces); }
   absl::Span<const DataKind> data_kinds() const { return all<DataKind>(header().data); }
   absl::Span<const Client> clients() const { return all<Client>(header().clients); }
+  absl::Span<const Rule> rules(Range r) const { return run<Rule>(header().rules, r); }
+  // Those of this generation that ask for something that batches can be held against.
+  absl::Span<const Workaround> workarounds() const { return all<Workaround>(header().workarounds); }
+  absl::Span<const Ask> asks(Range r) const { return run<Ask>(header().asks, r); }
   absl::Span<const Platform> platforms() const { return all<Platform>(header().platforms); }
   absl::Span<const uint32_t> ids(Range r) const { return run<uint32_t>(header().ids, r); }
   absl::Span<const Draw> draws() const { return all<Draw>(header().draws); }

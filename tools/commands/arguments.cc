@@ -49,6 +49,7 @@ Examples:
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
   unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
   unpack diff good.core bad.core              what differs; its own options: unpack diff --help
+  unpack lint hang.core                       what breaks a rule; its own options: unpack lint --help
   unpack triage DIR                           many dumps of hangs, in groups of one cause; its own
                                               options: unpack triage --help
 

@@ -44,7 +44,7 @@ class Flattener {
         if (field->type_index < 0) continue;
         const Container& nested = model_.containers[static_cast<size_t>(field->type_index)];
         ++scopes_;
-        if (&into == &flat_.leaves) flat_.nested.push_back({&nested, scopes_});
+        (&into == &flat_.leaves ? flat_.nested : flat_.tail_nested).push_back({&nested, scopes_});
         AddItems(nested.items, absl::StrCat(prefix, field->name, index, "."), "", bit, scopes_, 0,
                  true, overlap || field->overlap, into);
         continue;

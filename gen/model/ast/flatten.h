@@ -31,10 +31,11 @@ struct NestedStruct {
 };
 
 struct Flat {
-  std::vector<FlatLeaf> leaves;       // in bit order
-  std::vector<FlatLeaf> tail_leaves;  // of one item, in bit order
-  std::vector<NestedStruct> nested;   // of the fixed part, by scope
-  bool too_large = false;             // cut off: more leaves than any real description has
+  std::vector<FlatLeaf> leaves;           // in bit order
+  std::vector<FlatLeaf> tail_leaves;      // of one item, in bit order
+  std::vector<NestedStruct> nested;       // of the fixed part, by scope
+  std::vector<NestedStruct> tail_nested;  // of an item of the tail
+  bool too_large = false;                 // cut off: more leaves than any real description has
 };
 
 // Structures must not nest in circles.

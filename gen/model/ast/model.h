@@ -190,6 +190,13 @@ inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "i
 static_assert(std::size(kRelationNames) ==
               static_cast<size_t>(tables::RelationKind::kInvalidates) + 1);
 
+// Of rules.
+inline constexpr absl::string_view kSeverityNames[] = {"note", "warning", "error"};
+static_assert(std::size(kSeverityNames) == tables::kSeverities);
+inline constexpr absl::string_view kComparisonNames[] = {"equal", "different", "below", "at-most",
+                                                         "multiple"};
+static_assert(std::size(kComparisonNames) == tables::kComparisons);
+
 // What workarounds ask for, in the order of AskKind.
 inline constexpr absl::string_view kAskNames[] = {"before", "after", "around", "again",  "stall",
                                                   "field",  "limit", "avoid",  "shader", "memory"};
@@ -279,7 +286,7 @@ struct Points {
   Reference to;  // a container, a kind of data or a stream, as `target` says
   Reference base, space;
   Reference other;  // the container that an element may be instead
-  Late<Expression> count, size, end, stride, scale, slot, format, step, simd;
+  Late<Expression> count, size, end, stride, scale, slot, format, step, simd, align;
   Late<Condition> space_when, when;
   std::string stage;
   bool relative = false;  // counts from the start of the record that has the field
@@ -291,13 +298,16 @@ struct Points {
 };
 // What a pass reads of it without asking what it is for.
 inline constexpr Late<Expression> Points::*kPointsExpressions[] = {
-    &Points::count,  &Points::size, &Points::stride, &Points::end,  &Points::slot,
-    &Points::format, &Points::step, &Points::simd,   &Points::scale};
+    &Points::count,  &Points::size, &Points::stride, &Points::end,   &Points::slot,
+    &Points::format, &Points::step, &Points::simd,   &Points::scale, &Points::align};
 
 struct SetsBase {
   Reference base;         // or the state
   bool is_state = false;  // a <state> rather than a <base>
   Late<Condition> when;
+  // Bytes from the base that may be used. If the condition does not hold, the packet does not say.
+  Late<Expression> size;
+  Late<Condition> size_when;
 };
 
 // The field's value is the format of an element of data, or how many instances share a row of it.
@@ -487,6 +497,18 @@ struct Relation {
   Reference packet;
 };
 
+// What must hold of a container, for those who check batches.
+struct Rule {
+  std::string number;
+  tables::Severity severity = tables::Severity::kWarning;
+  Late<Condition> when;
+  Late<Expression> left, right;
+  tables::Comparison is = tables::Comparison::kEqual;
+  std::string doc;
+  std::string source;
+  Location where;
+};
+
 // What C says of a container where it must equal a table that others have published.
 struct ContainerInC {
   std::optional<uint32_t> dwords, offset;
@@ -527,6 +549,7 @@ struct Container {
   std::vector<Relation> relations;
   std::vector<Draws> draws;   // none or one
   std::vector<Image> images;  // the first whose condition holds
+  std::vector<Rule> rules;    // a number is there once
   ContainerInC in_c;
 
   // Derived.
@@ -555,25 +578,19 @@ struct Platform {
 };
 
 // What a workaround asks for. `of` is what it is about, absent of shaders and memory.
-enum class AskKind {
-  kBefore,  // `with` before `of`
-  kAfter,   // `with` after `of`
-  kAround,  // both
-  kAgain,   // `of` again, though it has not changed
-  kStall,   // a pipeline that has been drained before `of`
-  kField,   // `value` in `field`
-  kLimit,   // at most `value` in `field`
-  kAvoid,   // what `of` or its `field` would do is not used
-  kShader,  // something of shaders' code
-  kMemory,  // something of memory's layout
-};
-static_assert(std::size(kAskNames) == static_cast<size_t>(AskKind::kMemory) + 1);
+using AskKind = tables::AskKind;
+static_assert(std::size(kAskNames) == tables::kAskKinds);
 
 struct Ask {
   AskKind kind = AskKind::kBefore;
   Reference of, with;  // containers
   Deferred field;      // of `with` if there is one, else of `of`
   std::string value;
+  Late<Condition> when;  // on `of`
+  bool checked = false;  // batches are held against it
+  // Derived, if it is checked: `value` as raw bits of the field.
+  const Field* is_field = nullptr;
+  std::optional<uint64_t> raw;
   Location where;
 };
 

@@ -60,6 +60,8 @@ class PointerPass : public Pass {
       if (field.type != FieldType::kAddress && field.type != FieldType::kOffset) {
         Report(Code::kBadType, field.where, "only an address or offset can be a base");
       }
+      reader_.Resolve(sets.size, scope);
+      reader_.Resolve(sets.size_when, scope);
     }
     if (!field.writes_register.empty()) {
       field.writes_register.is = reader_.FindField(field.writes_register, scope);

@@ -19,6 +19,7 @@
 #include "gen/model/passes/pointers.h"
 #include "gen/model/passes/registers.h"
 #include "gen/model/passes/relations.h"
+#include "gen/model/passes/rules.h"
 #include "gen/model/passes/streams.h"
 #include "gen/model/passes/tails.h"
 #include "gen/model/passes/types.h"
@@ -57,12 +58,13 @@ void Resolve(const Sources& sources, Diagnostics& diagnostics, Model& model) {
     ResolveFlows(context, reader, c);
     ResolveOperations(context, reader, c);
     ResolveRelations(context, c);
+    ResolveRules(context, reader, c);
   }
   for (Stream& stream : model.streams) ResolveLevels(context, reader, stream);
   CheckAmbiguity(context);
   CheckRegisters(context);
   ResolveBases(context);
-  ResolveWorkarounds(context);
+  ResolveWorkarounds(context, reader);
   AssignNames(context);
   Warn(context);
 }

@@ -1,15 +1,18 @@
 #include "gen/model/passes/workarounds.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "gen/model/ast/field_limits.h"
 
 namespace packsmith::model {
 namespace {
@@ -52,17 +55,22 @@ bool IsOf(const Model& model, absl::string_view text) {
       });
 }
 
-bool HasField(const Model& model, const std::vector<Item>& items, absl::string_view name) {
-  return std::any_of(items.begin(), items.end(), [&](const Item& item) {
-    if (const Group* const group = item.group()) return HasField(model, group->items, name);
-    const Field* const field = item.field();
-    if (field == nullptr) return false;
-    if (field->type == FieldType::kStruct && field->type_index >= 0) {
-      const auto index = static_cast<size_t>(field->type_index);
-      if (HasField(model, model.containers[index].items, name)) return true;
+// The first field of that name among the items, their groups and structures; or null.
+const Field* FindField(const Model& model, const std::vector<Item>& items, absl::string_view name) {
+  for (const Item& item : items) {
+    const Field* found = nullptr;
+    if (const Group* const group = item.group()) {
+      found = FindField(model, group->items, name);
+    } else if (const Field* const field = item.field()) {
+      if (field->type == FieldType::kStruct && field->type_index >= 0) {
+        const auto index = static_cast<size_t>(field->type_index);
+        found = FindField(model, model.containers[index].items, name);
+      }
+      if (found == nullptr && field->name == name) found = field;
     }
-    return field->name == name;
-  });
+    if (found != nullptr) return found;
+  }
+  return nullptr;
 }
 
 void ResolveContainer(Context& context, Reference& reference) {
@@ -75,7 +83,44 @@ void ResolveContainer(Context& context, Reference& reference) {
   }
 }
 
-void ResolveAsk(Context& context, Ask& ask) {
+// The raw bits that `value` is of a field: a number, or the name of a value.
+std::optional<uint64_t> RawOf(const Model& model, const Field& field, const std::string& value) {
+  for (const Value& named : NamedValues(model, field)) {
+    if (named.name == value) return named.value;
+  }
+  uint64_t number = 0;
+  const bool is_number = absl::StartsWith(value, "0x") ? absl::SimpleHexAtoi(value, &number)
+                                                       : absl::SimpleAtoi(value, &number);
+  if (!is_number || HasEncoding(field)) return std::nullopt;
+  return number;
+}
+
+// checked="true": all of it is understood.
+void ResolveChecked(Context& context, Ask& ask) {
+  const auto refuse = [&](absl::string_view why) {
+    context.Report(
+        Code::kContradiction, ask.where,
+        absl::StrCat("checked=\"true\": batches cannot be held against this, since ", why));
+  };
+  if (ask.kind == AskKind::kShader || ask.kind == AskKind::kMemory) {
+    return refuse("it is about shaders or memory");
+  }
+  for (const Reference* one : {&ask.of, &ask.with}) {
+    if (one->index >= 0 && context.model.containers[static_cast<size_t>(one->index)].kind ==
+                               ContainerKind::kRegister) {
+      return refuse("it is about a register");
+    }
+  }
+  const bool needs_value = ask.kind == AskKind::kField || ask.kind == AskKind::kLimit;
+  if (needs_value && (ask.field.empty() || ask.value.empty())) {
+    return refuse("it names no field with a value");
+  }
+  if (ask.is_field == nullptr || ask.value.empty()) return;
+  ask.raw = RawOf(context.model, *ask.is_field, ask.value);
+  if (!ask.raw) refuse("its value is not a number, nor the name of a value of the field");
+}
+
+void ResolveAsk(Context& context, ExpressionReader& reader, Ask& ask) {
   ResolveContainer(context, ask.of);
   ResolveContainer(context, ask.with);
   const bool pairs = ask.kind <= AskKind::kAround;
@@ -87,20 +132,29 @@ void ResolveAsk(Context& context, Ask& ask) {
     context.Report(Code::kMissingAttribute, ask.where,
                    "<asks> needs of=\"…\", unless its kind is shader or memory");
   }
-  if (ask.field.empty()) return;
+  if (ask.of.index >= 0) {
+    const Container& of = context.model.containers[static_cast<size_t>(ask.of.index)];
+    reader.Resolve(ask.when, Scope{&of, nullptr});
+  } else if (!ask.when.empty()) {
+    context.Report(Code::kContradiction, ask.when.where, "when=\"…\" is a condition on of=\"…\"");
+  }
   const int owner = ask.with.empty() ? ask.of.index : ask.with.index;
-  if (owner >= 0 &&
-      !HasField(context.model, context.model.containers[static_cast<size_t>(owner)].items,
-                ask.field.text)) {
+  if (!ask.field.empty() && owner >= 0) {
+    ask.is_field = FindField(
+        context.model, context.model.containers[static_cast<size_t>(owner)].items, ask.field.text);
+  }
+  if (!ask.field.empty() && owner >= 0 && ask.is_field == nullptr) {
     context.Report(Code::kUnknownReference, ask.field.where,
                    absl::StrCat(context.model.containers[static_cast<size_t>(owner)].name,
                                 " has no field \"", ask.field.text, "\""));
+  } else if (ask.checked && ask.of.index >= 0) {
+    ResolveChecked(context, ask);
   }
 }
 
 }  // namespace
 
-void ResolveWorkarounds(Context& context) {
+void ResolveWorkarounds(Context& context, ExpressionReader& reader) {
   for (Workaround& one : context.model.workarounds) {
     for (const absl::string_view platform :
          absl::StrSplit(one.platforms.text, absl::ByAnyChar(" \n\t"), absl::SkipEmpty())) {
@@ -114,7 +168,7 @@ void ResolveWorkarounds(Context& context) {
       }
     }
     if (one.here.empty()) continue;
-    for (Ask& ask : one.asks) ResolveAsk(context, ask);
+    for (Ask& ask : one.asks) ResolveAsk(context, reader, ask);
   }
 }
 

@@ -140,9 +140,13 @@ const Attributes<Workaround>& WorkaroundAttributes() {
 
 const Attributes<Ask>& AskAttributes() {
   using T = Ask;
-  static const auto& table = *new Attributes<T>{
-      Word<&T::kind>("kind", kAskNames).Required(), Later<&T::of>("of"), Later<&T::with>("with"),
-      Later<&T::field>("field"), Text<&T::value>("value")};
+  static const auto& table = *new Attributes<T>{Word<&T::kind>("kind", kAskNames).Required(),
+                                                Later<&T::of>("of"),
+                                                Later<&T::with>("with"),
+                                                Later<&T::field>("field"),
+                                                Text<&T::value>("value"),
+                                                Later<&T::when>("when"),
+                                                Flag<&T::checked>("checked")};
   return table;
 }
 
@@ -354,6 +358,18 @@ const Attributes<Relation>& RelationAttributes() {
   return table;
 }
 
+const Attributes<Rule>& RuleAttributes() {
+  using T = Rule;
+  static const auto& table =
+      *new Attributes<T>{Text<&T::number>("number").Required(),
+                         Word<&T::severity>("severity", kSeverityNames).Required(),
+                         Later<&T::when>("when"),
+                         Later<&T::left>("left"),
+                         Word<&T::is>("is", kComparisonNames),
+                         Later<&T::right>("right")};
+  return table;
+}
+
 const Attributes<Draws>& DrawsAttributes() {
   using T = Draws;
   static const auto& table = *new Attributes<T>{Later<&T::data>("data").Required(),
@@ -466,14 +482,16 @@ const Attributes<Points>& PointsAttributes() {
                                                 Later<&T::simd>("simd"),
                                                 Later<&T::other>("or"),
                                                 Flag<&T::relative>("relative"),
-                                                Flag<&T::keeps>("keeps")};
+                                                Flag<&T::keeps>("keeps"),
+                                                Later<&T::align>("align")};
   return table;
 }
 
 const Attributes<SetsBase>& SetsAttributes() {
   using T = SetsBase;
   static const auto& table =
-      *new Attributes<T>{Own<T>("base"), Own<T>("state"), Later<&T::when>("when")};
+      *new Attributes<T>{Own<T>("base"), Own<T>("state"), Later<&T::when>("when"),
+                         Later<&T::size>("size"), Later<&T::size_when>("size-when")};
   return table;
 }
 
@@ -516,7 +534,8 @@ const Attributes<None>& RemoveAttributes() {
 }
 const Attributes<None>& RemoveFieldAttributes() {
   using T = None;
-  static const auto& table = *new Attributes<T>{Own<T>("field"), Own<T>("relation")};
+  static const auto& table =
+      *new Attributes<T>{Own<T>("field"), Own<T>("relation"), Own<T>("rule")};
   return table;
 }
 const Attributes<None>& RemoveValueAttributes() {
@@ -532,47 +551,27 @@ const Attributes<None>& NoAttributes() {
 
 std::vector<ElementInfo> AllElements() {
   return {
-      {"packsmith", RootAttributes().infos()},
-      {"engine", EngineAttributes().infos()},
-      {"platform", PlatformAttributes().infos()},
-      {"workaround", WorkaroundAttributes().infos()},
-      {"asks", AskAttributes().infos()},
-      {"space", SpaceAttributes().infos()},
-      {"base", BaseAttributes().infos()},
-      {"state", StateAttributes().infos()},
-      {"data", DataAttributes().infos()},
-      {"instruction", InstructionAttributes().infos()},
-      {"reaches", ReachAttributes().infos()},
-      {"stream", StreamAttributes().infos()},
-      {"unknown", UnknownAttributes().infos()},
-      {"serves", ServesAttributes().infos()},
-      {"enum", EnumAttributes().infos()},
-      {"value", ValueAttributes().infos()},
-      {"packet", PacketAttributes().infos()},
-      {"struct", StructAttributes().infos()},
-      {"register", RegisterAttributes().infos()},
-      {"variant", VariantAttributes().infos()},
-      {"part", PartAttributes().infos()},
-      {"pad", PadAttributes().infos()},
-      {"flow", FlowAttributes().infos()},
-      {"operation", OperationAttributes().infos()},
-      {"relation", RelationAttributes().infos()},
-      {"draws", DrawsAttributes().infos()},
-      {"image", ImageAttributes().infos()},
-      {"field", FieldAttributes().infos()},
-      {"reserved", ReservedAttributes().infos()},
-      {"group", GroupAttributes().infos()},
-      {"points", PointsAttributes().infos()},
-      {"sets", SetsAttributes().infos()},
-      {"element", ElementAttributes().infos()},
-      {"step", StepAttributes().infos()},
-      {"client", ClientAttributes().infos()},
-      {"include", IncludeAttributes().infos()},
-      {"writes", WritesAttributes().infos()},
-      {"remove", RemoveAttributes().infos()},
-      {"remove", RemoveFieldAttributes().infos()},
-      {"remove", RemoveValueAttributes().infos()},
-      {"doc", NoAttributes().infos()},
+      {"packsmith", RootAttributes().infos()},     {"engine", EngineAttributes().infos()},
+      {"platform", PlatformAttributes().infos()},  {"workaround", WorkaroundAttributes().infos()},
+      {"asks", AskAttributes().infos()},           {"space", SpaceAttributes().infos()},
+      {"base", BaseAttributes().infos()},          {"state", StateAttributes().infos()},
+      {"data", DataAttributes().infos()},          {"instruction", InstructionAttributes().infos()},
+      {"reaches", ReachAttributes().infos()},      {"stream", StreamAttributes().infos()},
+      {"unknown", UnknownAttributes().infos()},    {"serves", ServesAttributes().infos()},
+      {"enum", EnumAttributes().infos()},          {"value", ValueAttributes().infos()},
+      {"packet", PacketAttributes().infos()},      {"struct", StructAttributes().infos()},
+      {"register", RegisterAttributes().infos()},  {"variant", VariantAttributes().infos()},
+      {"part", PartAttributes().infos()},          {"pad", PadAttributes().infos()},
+      {"flow", FlowAttributes().infos()},          {"operation", OperationAttributes().infos()},
+      {"relation", RelationAttributes().infos()},  {"rule", RuleAttributes().infos()},
+      {"draws", DrawsAttributes().infos()},        {"image", ImageAttributes().infos()},
+      {"field", FieldAttributes().infos()},        {"reserved", ReservedAttributes().infos()},
+      {"group", GroupAttributes().infos()},        {"points", PointsAttributes().infos()},
+      {"sets", SetsAttributes().infos()},          {"element", ElementAttributes().infos()},
+      {"step", StepAttributes().infos()},          {"client", ClientAttributes().infos()},
+      {"include", IncludeAttributes().infos()},    {"writes", WritesAttributes().infos()},
+      {"remove", RemoveAttributes().infos()},      {"remove", RemoveFieldAttributes().infos()},
+      {"remove", RemoveValueAttributes().infos()}, {"doc", NoAttributes().infos()},
       {"source", NoAttributes().infos()},
   };
 }

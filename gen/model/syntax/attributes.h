@@ -54,6 +54,7 @@ const Attributes<Pad>& PadAttributes();
 const Attributes<Flow>& FlowAttributes();
 const Attributes<Operation>& OperationAttributes();
 const Attributes<Relation>& RelationAttributes();
+const Attributes<Rule>& RuleAttributes();
 const Attributes<Draws>& DrawsAttributes();
 const Attributes<Image>& ImageAttributes();
 const Attributes<Field>& FieldAttributes();

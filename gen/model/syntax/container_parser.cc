@@ -1,5 +1,6 @@
 #include "gen/model/syntax/container_parser.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +84,7 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
     if (!cleared && inherited) all.clear();
     cleared = true;
   };
+  std::vector<std::string> rules;  // numbers that are declared here
   ItemList items(container.items, inherited);
   for (const pugi::xml_node child : node.children()) {
     const absl::string_view what = child.name();
@@ -110,6 +112,8 @@ void ContainerParser::ParseContainer(pugi::xml_node node, ContainerKind kind) {
       Allow(child, RelationAttributes());
       ExpectEmpty(child);
       Read(child, RelationAttributes(), container.relations.emplace_back());
+    } else if (what == "rule") {
+      ParseRule(child, container, rules);
     } else if (what == "draws" && kind != ContainerKind::kRegister) {
       if (!draws_cleared) container.draws.clear();
       draws_cleared = true;
@@ -139,13 +143,20 @@ void ContainerParser::RemoveFrom(Container& container, ItemList& items, pugi::xm
   Allow(node, RemoveFieldAttributes());
   ExpectEmpty(node);
   size_t removed = 0;
-  if (!FindAttribute(node, "relation")) {
+  const int named = (FindAttribute(node, "relation") ? 1 : 0) +
+                    (FindAttribute(node, "rule") ? 1 : 0) + (FindAttribute(node, "field") ? 1 : 0);
+  if (named > 1) {
+    Report(Code::kContradiction, At(node), "<remove> takes out one thing");
+    return;
+  }
+  if (FindAttribute(node, "rule")) {
+    const std::string number = ReadText(node, "rule");
+    removed =
+        std::erase_if(container.rules, [&](const Rule& rule) { return rule.number == number; });
+  } else if (!FindAttribute(node, "relation")) {
     const std::string field = Require(node, "field");
     if (field.empty()) return;
     removed = items.Remove(field);
-  } else if (FindAttribute(node, "field")) {
-    Report(Code::kContradiction, At(node), "<remove> takes out one thing");
-    return;
   } else {
     const std::string packet = ReadText(node, "relation");
     removed = std::erase_if(container.relations,
@@ -227,6 +238,33 @@ void ContainerParser::ParseOperation(pugi::xml_node node, Container& container) 
   operation.where = At(node);
   Read(node, OperationAttributes(), operation);
   if (problems == diagnostics_.errors()) container.operations.push_back(std::move(operation));
+}
+
+void ContainerParser::ParseRule(pugi::xml_node node, Container& container,
+                                std::vector<std::string>& declared) {
+  Allow(node, RuleAttributes());
+  const size_t problems = diagnostics_.errors();
+  Rule rule;
+  rule.where = At(node);
+  Read(node, RuleAttributes(), rule);
+  for (const pugi::xml_node child : node.children()) {
+    if (!ReadWords(child, rule)) ReportUnknown(child, node);
+  }
+  if (problems != diagnostics_.errors()) return;
+  const auto old = std::find_if(container.rules.begin(), container.rules.end(),
+                                [&](const Rule& one) { return one.number == rule.number; });
+  if (std::find(declared.begin(), declared.end(), rule.number) != declared.end()) {
+    Report(Code::kDuplicateName, At(node),
+           absl::StrCat("there are two rules with the number \"", rule.number, "\" here"))
+        .notes.push_back({old->where, "the first is here"});
+    return;
+  }
+  declared.push_back(rule.number);
+  if (old == container.rules.end()) {
+    container.rules.push_back(std::move(rule));
+  } else {
+    *old = std::move(rule);
+  }
 }
 
 void ContainerParser::ParseDraws(pugi::xml_node node, Container& container) {

@@ -45,13 +45,16 @@ class ContainerParser : public ItemParser {
   std::unordered_map<const void*, NameIndex> indices_;  // of the model's lists
 
  private:
-  // <remove field="…"/>; or <remove relation="…"/>, of relations to a packet of that name.
+  // <remove field="…"/>; or <remove relation="…"/>, of relations to a packet of that name; or
+  // <remove rule="…"/>.
   void RemoveFrom(Container& container, ItemList& items, pugi::xml_node node);
   void ParseSize(pugi::xml_node node, bool inherited, Container& container);
   void ParseVariant(pugi::xml_node node, Container& container);
   void ParsePart(pugi::xml_node node, Container& container);
   void ParseFlow(pugi::xml_node node, Container& container);
   void ParseOperation(pugi::xml_node node, Container& container);
+  // `declared`: the numbers of the rules before it in the same element.
+  void ParseRule(pugi::xml_node node, Container& container, std::vector<std::string>& declared);
   void ParseDraws(pugi::xml_node node, Container& container);
   void ParseImage(pugi::xml_node node, Container& container);
 };

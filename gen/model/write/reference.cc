@@ -126,6 +126,8 @@ class ReferenceWriter {
     }
     Text("field", ask.field.text);
     Text("value", ask.value);
+    Text("when", ask.when.text);
+    Flag("checked", ask.checked);
   }
 
   // Those that are about the container.
@@ -341,6 +343,8 @@ class ReferenceWriter {
     WriteEach("sets", field.sets, [this](const SetsBase& s) {
       Text(s.is_state ? "state" : "base", s.base.text);
       Text("when", s.when.text);
+      Text("size", s.size.text);
+      Text("size_when", s.size_when.text);
     });
     Text("writes_register", field.writes_register.text);
     Text("writes_memory", field.writes_memory.text);
@@ -394,6 +398,7 @@ class ReferenceWriter {
     Flag("keeps", p.keeps);
     Text("simd", p.simd.text);
     Text("scale", p.scale.text);
+    Text("align", p.align.text);
   }
 
   void WriteContainer(const Container& c) {
@@ -454,6 +459,16 @@ class ReferenceWriter {
     WriteEach("relations", c.relations, [this](const Relation& r) {
       Text("kind", kRelationNames[static_cast<size_t>(r.kind)]);
       Text("packet", model_.containers[static_cast<size_t>(r.packet.index)].name);
+    });
+    WriteEach("rules", c.rules, [this](const Rule& r) {
+      Text("number", r.number);
+      Text("severity", kSeverityNames[static_cast<size_t>(r.severity)]);
+      Text("when", r.when.text);
+      Text("left", r.left.text);
+      if (!r.left.empty()) Text("is", kComparisonNames[static_cast<size_t>(r.is)]);
+      Text("right", r.right.text);
+      Text("doc", r.doc);
+      Text("source", r.source);
     });
     WriteWorkarounds(c);
     WriteEach("draws", c.draws, [this](const Draws& d) {

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gen/model/ast/flatten.h"
 #include "gen/model/write/reference.h"
 #include "runtime/tables/tables.h"
@@ -73,6 +75,7 @@ class TablesWriter {
                                             : static_cast<uint32_t>(b.otherwise.index)});
     }
     for (const Client& c : model_.clients) clients_.push_back(c.is);
+    AddWorkarounds();
     for (const State& s : model_.states) bases_.push_back({Intern(s.name), t::kNone});
     for (const Space& s : model_.spaces) {
       spaces_.push_back({Intern(s.name), s.number, s.privileged ? 1u : 0u});
@@ -209,7 +212,7 @@ class TablesWriter {
     if (!fresh) return it->second;
     const auto first = static_cast<uint32_t>(values_.size());
     for (const Value& v : values) {
-      values_.push_back({v.value, Intern(v.name), AddFormat(v.format)});
+      values_.push_back({v.value, Intern(v.name), AddFormat(v.format), v.avoid ? 1u : 0u, 0});
     }
     std::stable_sort(
         values_.begin() + first, values_.end(),
@@ -356,6 +359,15 @@ class TablesWriter {
     out.images.first = static_cast<uint32_t>(images_.size());
     out.images.count = static_cast<uint32_t>(c.images.size());
     for (const Image& image : c.images) AddImage(image, self);
+    out.rules.first = static_cast<uint32_t>(rules_.size());
+    AddRules(c, self, false);
+    for (const NestedStruct& nested : f.flat.nested) {
+      AddRules(*nested.container, {&f, nested.scope, 0}, false);
+    }
+    for (const NestedStruct& nested : f.flat.tail_nested) {
+      AddRules(*nested.container, {&f, nested.scope, 0}, true);
+    }
+    out.rules.count = static_cast<uint32_t>(rules_.size()) - out.rules.first;
     containers_.push_back(out);
     if (c.kind == ContainerKind::kRegister) {
       registers_.push_back({c.register_offset, static_cast<uint32_t>(i), Intern(c.dumped_as)});
@@ -386,10 +398,14 @@ class TablesWriter {
       extra.pointer = AddPointers(field.points, asker);
       extra.sets_base = t::kNone;
       extra.sets_when = t::kNone;
+      extra.sets_size = t::kNone;
+      extra.sets_size_when = t::kNone;
       if (!field.sets.empty()) {
         const auto states = static_cast<uint32_t>(field.sets[0].is_state ? model_.bases.size() : 0);
         extra.sets_base = states + static_cast<uint32_t>(field.sets[0].base.index);
         extra.sets_when = AddCondition(field.sets[0].when.is, asker);
+        extra.sets_size = AddExpression(field.sets[0].size.is, asker);
+        extra.sets_size_when = AddCondition(field.sets[0].size_when.is, asker);
       }
       extra.writes_leaf = field.writes_register.is.field == nullptr
                               ? t::kNone
@@ -422,6 +438,50 @@ class TablesWriter {
     }
     out.operands.count = static_cast<uint32_t>(operands_.size()) - out.operands.first;
     operations_.push_back(out);
+  }
+
+  void AddRules(const Container& c, const Asker& asker, bool in_tail) {
+    for (const Rule& rule : c.rules) {
+      rules_.push_back({Intern(rule.number), Intern(rule.doc), Intern(rule.source), rule.severity,
+                        AddCondition(rule.when.is, asker), AddExpression(rule.left.is, asker),
+                        AddExpression(rule.right.is, asker), rule.is, in_tail ? 1u : 0u});
+    }
+  }
+
+  void AddWorkarounds() {
+    for (const Workaround& one : model_.workarounds) {
+      if (one.here.empty()) continue;
+      const auto first = static_cast<uint32_t>(asks_.size());
+      for (const Ask& ask : one.asks) {
+        if (ask.checked) AddAsk(ask);
+      }
+      const auto count = static_cast<uint32_t>(asks_.size()) - first;
+      if (count == 0) continue;
+      workarounds_.push_back({Intern(one.name),
+                              Intern(one.doc),
+                              Intern(one.source),
+                              Intern(absl::StrJoin(one.here, " ")),
+                              {first, count}});
+    }
+  }
+
+  void AddAsk(const Ask& ask) {
+    const auto of = static_cast<size_t>(ask.of.index);
+    t::Ask out{};
+    out.kind = ask.kind;
+    out.of = static_cast<uint32_t>(of);
+    out.with = ask.with.index < 0 ? t::kNone : static_cast<uint32_t>(ask.with.index);
+    out.leaf = t::kNone;
+    if (ask.is_field != nullptr) {
+      const Flattened& owner = flattened_[ask.with.index < 0 ? of : out.with];
+      for (const auto& [key, leaf] : owner.index) {
+        if (std::get<1>(key) == ask.is_field) out.leaf = std::min(out.leaf, leaf);
+      }
+    }
+    out.when = AddCondition(ask.when.is, {&flattened_[of], 0, 0});
+    out.has_value = ask.raw ? 1 : 0;
+    out.value = ask.raw.value_or(0);
+    asks_.push_back(out);
   }
 
   // Each names the one that counts where its own condition does not hold.
@@ -505,6 +565,7 @@ class TablesWriter {
     out.step = AddExpression(points.step.is, asker);
     out.simd = AddExpression(points.simd.is, asker);
     out.scale = AddExpression(points.scale.is, asker);
+    out.align = AddExpression(points.align.is, asker);
     out.stage = Intern(points.stage);
     out.limit = points.limit;
     out.access = points.access;
@@ -631,6 +692,9 @@ class TablesWriter {
     header.images = Append(images_);
     header.reaches = Append(reaches_);
     header.clients = Append(clients_);
+    header.rules = Append(rules_);
+    header.workarounds = Append(workarounds_);
+    header.asks = Append(asks_);
     header.by_name = Append(by_name_);
     header.reference = Append(Pack(WriteReference(model_)));
     header.strings = Append(strings_);
@@ -670,6 +734,9 @@ class TablesWriter {
   std::vector<t::Draw> draws_;
   std::vector<t::Image> images_;
   std::vector<t::Reach> reaches_;
+  std::vector<t::Rule> rules_;
+  std::vector<t::Workaround> workarounds_;
+  std::vector<t::Ask> asks_;
   std::vector<t::OpcodeGroup> groups_;
   std::vector<t::Opcode> opcodes_;
   std::vector<t::Engine> engines_;

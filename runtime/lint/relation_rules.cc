@@ -1,0 +1,220 @@
+#include "runtime/lint/relation_rules.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace packsmith::lint {
+namespace {
+
+using tables::RelationKind;
+
+constexpr absl::string_view kClientNames[tables::kClientKinds] = {"render targets",
+                                                                  "depth",
+                                                                  "the data port",
+                                                                  "stream output",
+                                                                  "writes after flushes",
+                                                                  "the command streamer",
+                                                                  "commands",
+                                                                  "the blitter",
+                                                                  "vertex fetch",
+                                                                  "samplers",
+                                                                  "constants",
+                                                                  "state that packets point to",
+                                                                  "instructions",
+                                                                  "other engines"};
+
+void AddOnce(std::vector<uint32_t>& all, uint32_t one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
+}  // namespace
+
+RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
+    : tables_(tables),
+      alarms_(alarms),
+      committers_(tables.containers().size()),
+      bases_of_(tables.containers().size()),
+      sets_(tables.containers().size()),
+      is_fence_(tables.containers().size()),
+      readers_(tables.bases().size()) {
+  for (const tables::Client& client : tables.clients()) {
+    clients_[static_cast<size_t>(client.kind)] = &client;
+  }
+  for (uint32_t i = 0; i < tables.containers().size(); ++i) {
+    const tables::Container& container = tables.container(i);
+    for (const tables::Relation& relation : tables.relations(container.relations)) {
+      if (relation.kind == RelationKind::kCommits) committers_[relation.container].push_back(i);
+    }
+    const auto operations = tables.operations(container);
+    is_fence_[i] = std::any_of(operations.begin(), operations.end(), [](const auto& operation) {
+      return operation.kind == tables::OperationKind::kFence;
+    });
+    for (const tables::Range range : {container.leaves, container.tail_leaves}) {
+      for (const tables::Leaf& leaf : tables.leaves(range)) {
+        if (leaf.extra == tables::kNone) continue;
+        const tables::Extra& extra = tables.extra(leaf.extra);
+        if (extra.sets_base != tables::kNone) AddOnce(sets_[i], extra.sets_base);
+        for (uint32_t p = extra.pointer; p != tables::kNone; p = tables.pointer(p).next) {
+          const tables::Pointer& pointer = tables.pointer(p);
+          if (pointer.base == tables::kNone) continue;
+          AddOnce(bases_of_[i], pointer.base);
+          auto reader = static_cast<uint32_t>(tables::ClientKind::kState);
+          if (pointer.target_kind == tables::TargetKind::kData) {
+            reader = tables.data(pointer.target).client;
+          }
+          if (reader < tables::kClientKinds) readers_[pointer.base] |= 1u << reader;
+        }
+      }
+    }
+  }
+}
+
+void RelationRules::OnPacket(const decode::Record& record, const Place& place,
+                             const CacheActionsDone& done, const Context& context,
+                             RelationState& state) {
+  const tables::Container& container = *record.container;
+  const uint32_t index = tables_.IndexOf(container);
+  if (container.role != tables::Role::kOther) {
+    CheckWork(container, place, context, state);
+    return;
+  }
+  for (auto& [base, moved] : state.moved) moved.done |= done.actions;
+  state.invalid.erase(index);
+  const auto relations = tables_.relations(container.relations);
+  const bool requires_some =
+      std::any_of(relations.begin(), relations.end(), [&](const tables::Relation& one) {
+        return one.kind == RelationKind::kRequires && is_fence_[one.container];
+      });
+  if (requires_some || !committers_[index].empty()) {
+    state.open[index] = {index, context.packets, context.work, context.work <= context.batch_begin,
+                         place};
+  }
+}
+
+void RelationRules::OnBases(const decode::Record& record, const Place& place,
+                            const Context& context, RelationState& state) {
+  const uint32_t index = tables_.IndexOf(*record.container);
+  for (const uint32_t base : sets_[index]) {
+    const Bases::Base* const now = context.bases.Find(tables_, base);
+    const auto used = state.used.find(base);
+    if (now == nullptr || used == state.used.end() || used->second == *now->value) {
+      state.moved.erase(base);
+      continue;
+    }
+    RelationState::Moved& moved = state.moved[base];
+    if (moved.place.record.empty() || moved.to != *now->value) moved = {*now->value, place, 0};
+  }
+  // A call's end is not that of the batch.
+  if (record.container->flows.count != 0 && record.depth != 0) return;
+  Invalidate(index, place, context, state);
+}
+
+void RelationRules::Invalidate(uint32_t by, const Place& place, const Context& context,
+                               RelationState& state) {
+  for (const tables::Relation& relation : tables_.relations(tables_.container(by).relations)) {
+    if (relation.kind != RelationKind::kInvalidates) continue;
+    if (context.LastSeen(relation.container) == 0) continue;
+    if (!CountsFromMoved(relation.container, by, state)) continue;
+    state.invalid.try_emplace(relation.container,
+                              RelationState::Open{by, context.packets, context.work, false, place});
+  }
+}
+
+bool RelationRules::CountsFromMoved(uint32_t container, uint32_t by,
+                                    const RelationState& state) const {
+  bool common = false;
+  for (const uint32_t base : bases_of_[container]) {
+    if (std::find(sets_[by].begin(), sets_[by].end(), base) == sets_[by].end()) continue;
+    common = true;
+    if (state.moved.contains(base)) return true;
+  }
+  return !common;
+}
+
+void RelationRules::CheckWork(const tables::Container& work, const Place& place,
+                              const Context& context, RelationState& state) {
+  if (context.is_whole) {
+    for (const tables::Relation& relation : tables_.relations(work.relations)) {
+      if (relation.kind != RelationKind::kRequires || context.LastSeen(relation.container) != 0) {
+        continue;
+      }
+      // The first draw that lacks it is enough.
+      if (!state.reported.insert(relation.container).second) continue;
+      alarms_.Raise(RuleId::kMissingForWork, place, {},
+                    std::string(tables_.string(tables_.container(relation.container).name)));
+    }
+  }
+  for (const auto& [index, open] : state.open) CheckOpen(open, context);
+  state.open.clear();
+  CheckInvalid(work, context, state);
+  CheckMoved(context, state);
+  for (uint32_t base = 0; base < tables_.bases().size(); ++base) {
+    const Bases::Base* const now = context.bases.Find(tables_, base);
+    if (now != nullptr) state.used[base] = *now->value;
+  }
+}
+
+void RelationRules::CheckOpen(const RelationState::Open& open, const Context& context) {
+  const tables::Container& container = tables_.container(open.container);
+  for (const tables::Relation& relation : tables_.relations(container.relations)) {
+    // Other packets are required so that state is complete, which drivers ensure in their own ways.
+    if (relation.kind != RelationKind::kRequires || !is_fence_[relation.container]) continue;
+    // Between batches the kernel waits and flushes.
+    if (open.begins_batch || context.LastSeen(relation.container) > open.work) continue;
+    alarms_.Raise(RuleId::kMissingWith, open.place, {},
+                  absl::StrCat(tables_.string(tables_.container(relation.container).name),
+                               " is not there between the draws or dispatches around it"));
+  }
+  const std::vector<uint32_t>& committers = committers_[open.container];
+  if (committers.empty()) return;
+  const bool committed = std::any_of(committers.begin(), committers.end(), [&](uint32_t one) {
+    return context.LastSeen(one) > open.number;
+  });
+  if (committed) return;
+  alarms_.Raise(RuleId::kNotCommitted, open.place, {},
+                absl::StrCat(tables_.string(tables_.container(committers[0]).name),
+                             " does not follow before the draw or dispatch"));
+}
+
+void RelationRules::CheckInvalid(const tables::Container& work, const Context& context,
+                                 RelationState& state) {
+  std::vector<uint32_t> done;
+  for (const auto& [index, open] : state.invalid) {
+    const auto serves = static_cast<tables::Role>(tables_.container(index).serves);
+    if (serves != tables::Role::kOther && serves != work.role) continue;
+    done.push_back(index);
+    if (context.LastSeen(index) > open.number) continue;
+    alarms_.Raise(RuleId::kNotSetAgain, open.place, {},
+                  absl::StrCat(tables_.string(tables_.container(index).name),
+                               " was set before, and is not set again"));
+  }
+  for (const uint32_t index : done) state.invalid.erase(index);
+}
+
+void RelationRules::CheckMoved(const Context&, RelationState& state) {
+  for (const auto& [base, moved] : state.moved) {
+    std::vector<absl::string_view> missing;
+    for (size_t kind = 0; kind < tables::kClientKinds; ++kind) {
+      const tables::Client* const client = clients_[kind];
+      if (client == nullptr || (readers_[base] >> kind & 1) == 0) continue;
+      const bool seen = std::all_of(
+          std::begin(client->invalidate), std::end(client->invalidate),
+          [&](tables::CacheActions any) { return any == 0 || (any & moved.done) != 0; });
+      if (!seen) missing.push_back(kClientNames[kind]);
+    }
+    if (missing.empty()) continue;
+    alarms_.Raise(
+        RuleId::kStaleAfterBase, moved.place, {},
+        absl::StrFormat("the base \"%s\" moves to 0x%x, and no invalidation follows for %s",
+                        tables_.string(tables_.bases()[base].name), moved.to,
+                        absl::StrJoin(missing, ", ")));
+  }
+  state.moved.clear();
+}
+
+}  // namespace packsmith::lint

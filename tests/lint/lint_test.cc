@@ -1,0 +1,313 @@
+// Each rule has a batch that breaks it and one that does not: cases/NUMBER.txt.
+#include "runtime/lint/lint.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gen/model/load.h"
+#include "gen/model/write/tables.h"
+#include "runtime/decode/decoder.h"
+#include "runtime/dump/dump.h"
+#include "runtime/encode/assembler.h"
+#include "runtime/encode/source.h"
+#include "runtime/generations/generations.h"
+#include "runtime/lint/report.h"
+#include "runtime/lint/rules.h"
+
+namespace packsmith::lint {
+namespace {
+
+const tables::Tables& Invented() {
+  static const tables::Tables& tables = *[] {
+    const model::LoadResult loaded = model::Load("tests/lint/lint.xml", model::ReadFileFromDisk);
+    const absl::Status status = model::ToStatus(loaded);
+    EXPECT_TRUE(status.ok()) << status;
+    static const std::vector<uint64_t>& block =
+        *new std::vector<uint64_t>(model::WriteTables(loaded.model));
+    return new tables::Tables(*tables::Tables::Open(
+        {reinterpret_cast<const uint8_t*>(block.data()), block.size() * sizeof(uint64_t)}));
+  }();
+  return tables;
+}
+
+absl::StatusOr<tables::Tables> Find(absl::string_view name) {
+  if (name == "lint1") return Invented();
+  return FindGeneration(name);
+}
+
+// What a case is about, apart from its batch.
+struct Case {
+  std::string text;
+  LintOptions options;
+};
+
+Case Prepare(const std::string& body) {
+  Case one;
+  const bool invented = !absl::StrContains(body, ".gen ");
+  const bool ends = absl::StrContains(body, invented ? "\nEND\n" : "MI_BATCH_BUFFER_END") ||
+                    absl::StrContains(body, "# no end");
+  one.options.product = Product{"pad", "", ""};
+  std::string lines;
+  for (const absl::string_view line : absl::StrSplit(body, '\n')) {
+    constexpr absl::string_view kPlatform = "# platform=";
+    if (absl::StartsWith(line, kPlatform)) {
+      const auto product = ParseProduct(line.substr(kPlatform.size()));
+      EXPECT_TRUE(product.ok()) << product.status();
+      one.options.product = *product;
+    }
+    absl::StrAppend(&lines, line, "\n");
+    if (absl::StartsWith(line, ".gen ")) absl::StrAppend(&lines, ".org 0x10000\n");
+  }
+  if (invented) one.text = ".gen lint1\n.org 0x10000\n";
+  if (!absl::StrContains(body, ".submission")) {
+    lines = invented ? absl::StrCat(".submission engine=render index=0\n", lines) : lines;
+  }
+  absl::StrAppend(&one.text, lines);
+  if (!ends) absl::StrAppend(&one.text, invented ? "END\n" : "MI_BATCH_BUFFER_END\n");
+  return one;
+}
+
+class Collector : public AlarmSink {
+ public:
+  void OnAlarm(const Alarm& alarm) override { alarms.push_back(alarm); }
+
+  std::vector<Alarm> alarms;
+};
+
+struct Found {
+  std::vector<Alarm> alarms;
+  AlarmCounts counts;
+};
+
+Found LintText(const Case& one) {
+  Found found;
+  const auto packed =
+      encode::Assemble(encode::Source{"case", one.text}, Find, encode::AssemblerOptions{});
+  EXPECT_TRUE(packed.ok()) << packed.status() << "\n" << one.text;
+  if (!packed.ok()) return found;
+  const tables::Tables tables = *packed->tables;
+  const Dump dump = encode::ToDump(*packed);
+  Collector collector;
+  const std::unique_ptr<LintSink> sink = MakeLintSink(collector, one.options);
+  decode::Decoder decoder(tables, *sink, LintDecoding());
+  decoder.Decode(dump);
+  decoder.Finish();
+  found.alarms = collector.alarms;
+  found.counts = sink->counts();
+  return found;
+}
+
+bool Has(const std::vector<Alarm>& alarms, absl::string_view number) {
+  return std::any_of(alarms.begin(), alarms.end(),
+                     [&](const Alarm& alarm) { return alarm.number == number; });
+}
+
+std::string Listed(const std::vector<Alarm>& alarms) {
+  std::string text;
+  for (const Alarm& one : alarms) {
+    absl::StrAppend(&text, one.number, " ", one.record, ".", one.field, ": ", one.what, "\n");
+  }
+  return text;
+}
+
+// By number: the parts of cases/NUMBER.txt.
+struct Parts {
+  std::string bad, good;
+};
+std::map<std::string, Parts> Cases() {
+  std::map<std::string, Parts> cases;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/lint/cases")) {
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::vector<std::string> parts = absl::StrSplit(text.str(), "== ");
+    Parts& of = cases[entry.path().stem().string()];
+    for (const std::string& part : parts) {
+      if (absl::StartsWith(part, "bad\n")) of.bad = part.substr(4);
+      if (absl::StartsWith(part, "good\n")) of.good = part.substr(5);
+    }
+  }
+  return cases;
+}
+
+TEST(Lint, EachRuleHasACase) {
+  std::vector<tables::Tables> all(BuiltInGenerations().begin(), BuiltInGenerations().end());
+  all.push_back(Invented());
+  const std::map<std::string, Parts> cases = Cases();
+  const std::vector<ListedRule> rules = ListRules(all);
+  EXPECT_GE(rules.size(), 25u);
+  std::set<std::string> numbers;
+  for (const ListedRule& rule : rules) {
+    EXPECT_TRUE(numbers.insert(rule.number).second) << rule.number;
+    EXPECT_EQ(cases.count(rule.number), 1u) << rule.number;
+    EXPECT_FALSE(rule.why.empty()) << rule.number;
+    EXPECT_FALSE(rule.title.empty()) << rule.number;
+  }
+  for (const auto& [number, parts] : cases) EXPECT_EQ(numbers.count(number), 1u) << number;
+}
+
+TEST(Lint, EachRuleSeesTheBatchThatBreaksIt) {
+  for (const auto& [number, parts] : Cases()) {
+    const Found found = LintText(Prepare(parts.bad));
+    EXPECT_TRUE(Has(found.alarms, number)) << number << " is not among\n" << Listed(found.alarms);
+  }
+}
+
+TEST(Lint, NoRuleSeesABatchThatDoesNotBreakIt) {
+  for (const auto& [number, parts] : Cases()) {
+    const Found found = LintText(Prepare(parts.good));
+    EXPECT_FALSE(Has(found.alarms, number)) << number << " is among\n" << Listed(found.alarms);
+  }
+}
+
+TEST(Lint, RulesCanBeTurnedOff) {
+  for (const auto& [number, parts] : Cases()) {
+    Case one = Prepare(parts.bad);
+    one.options.without.insert(number);
+    EXPECT_FALSE(Has(LintText(one).alarms, number)) << number;
+  }
+}
+
+TEST(Lint, WorkaroundsCanBeTurnedOffByTheirNumber) {
+  Case one = Prepare(Cases()["L507"].bad);
+  EXPECT_TRUE(Has(LintText(one).alarms, "L507"));
+  one.options.without.insert("Wa_7");
+  EXPECT_FALSE(Has(LintText(one).alarms, "L507"));
+}
+
+TEST(Lint, WhatWasNeverSetIsMissingOnlyInContextsThatAreWhole) {
+  for (const std::string number : {"L205", "L301", "L306"}) {
+    Case one = Prepare(Cases()[number].bad);
+    one.options.history = History::kPart;
+    EXPECT_FALSE(Has(LintText(one).alarms, number)) << number;
+    one.options.history = History::kWhole;
+    EXPECT_TRUE(Has(LintText(one).alarms, number)) << number;
+  }
+}
+
+TEST(Lint, AContextWhoseFirstSubmissionIsMissingIsNotWhole) {
+  Case one = Prepare(".submission engine=render index=4\nSTRICT_DRAW Count=3 Instances=1");
+  EXPECT_FALSE(Has(LintText(one).alarms, "L301"));
+}
+
+TEST(Lint, AnAlarmSaysWhereAndWhy) {
+  const Found found = LintText(Prepare("MARK\nVALUES Threads=raw(65) Fixed=9"));
+  ASSERT_TRUE(Has(found.alarms, "L103")) << Listed(found.alarms);
+  const Alarm& alarm = *std::find_if(found.alarms.begin(), found.alarms.end(),
+                                     [](const Alarm& one) { return one.number == "L103"; });
+  EXPECT_EQ(alarm.severity, Severity::kError);
+  EXPECT_EQ(alarm.address, 0x10008u);
+  EXPECT_EQ(alarm.offset, 8u);
+  EXPECT_EQ(alarm.record, "VALUES");
+  EXPECT_EQ(alarm.packet, "VALUES");
+  EXPECT_EQ(alarm.field, "Threads");
+  EXPECT_EQ(alarm.bit, 32u);
+  EXPECT_EQ(alarm.width, 8u);
+  EXPECT_EQ(alarm.engine, "render");
+  EXPECT_NE(alarm.what.find("0x41"), std::string::npos) << alarm.what;
+  EXPECT_FALSE(alarm.why.empty());
+  EXPECT_FALSE(alarm.source.empty());
+}
+
+TEST(Lint, AStructureNamesThePacketThatPointsToIt) {
+  const Found found = LintText(Prepare(Cases()["L799"].bad));
+  ASSERT_TRUE(Has(found.alarms, "L799"));
+  for (const Alarm& alarm : found.alarms) {
+    if (alarm.number != "L799") continue;
+    EXPECT_EQ(alarm.record, "Entry");
+    EXPECT_EQ(alarm.packet, "POINT");
+    EXPECT_EQ(alarm.packet_address, 0x10000u);
+    EXPECT_EQ(alarm.what, "Low (3) is more than High (2)");
+    EXPECT_EQ(alarm.source, "Acme, chapter 7");
+  }
+}
+
+TEST(Lint, AnAlarmComesOnceForAStructureThatManyPacketsReach) {
+  const Found found =
+      LintText(Prepare("POINT Count=1 Entry=here\nPOINT Count=1 Entry=here\nEND\n.align 16\n"
+                       "here: Entry Low=3 High=2"));
+  EXPECT_EQ(found.counts.by_rule.at("L799"), 1u);
+}
+
+TEST(Lint, MoreAlarmsOfARuleThanWantedAreCounted) {
+  Case one = Prepare("VALUES Threads=raw(65)\nVALUES Threads=raw(65)\nVALUES Threads=raw(65)");
+  one.options.most_of_a_rule = 2;
+  const Found found = LintText(one);
+  EXPECT_EQ(std::count_if(found.alarms.begin(), found.alarms.end(),
+                          [](const Alarm& alarm) { return alarm.number == "L103"; }),
+            2);
+  EXPECT_EQ(found.counts.by_rule.at("L103"), 3u);
+  EXPECT_GE(found.counts.not_shown, 1u);
+}
+
+TEST(Lint, WorkIsLinearInThePackets) {
+  // Packets that wait for others, and many of them: the checks keep one of a kind.
+  std::string body;
+  for (int i = 0; i < 20000; ++i) absl::StrAppend(&body, "CONSTANTS Value=1\nMARK Value=2\n");
+  Case one = Prepare(body);
+  one.options.most_of_a_rule = 1;
+  EXPECT_EQ(LintText(one).counts.by_rule.count("L601"), 1u);
+}
+
+TEST(Platforms, AWorkaroundCountsForThePlatformsItNames) {
+  const Platforms platforms(*FindGeneration("gfx125"));
+  EXPECT_TRUE(platforms.Has("dg2", *ParseProduct("dg2")));
+  EXPECT_FALSE(platforms.Has("mtl", *ParseProduct("dg2")));
+  EXPECT_TRUE(platforms.Has("gfx125", *ParseProduct("dg2")));
+  EXPECT_FALSE(platforms.Has("gfx12", *ParseProduct("dg2")));
+}
+
+TEST(Platforms, AnUnknownVariantNeedsAWorkaroundOfAllVariants) {
+  const Platforms platforms(*FindGeneration("gfx125"));
+  EXPECT_FALSE(platforms.Has("dg2-g11", *ParseProduct("dg2")));
+  EXPECT_TRUE(platforms.Has("dg2-g10 dg2-g11 dg2-g12", *ParseProduct("dg2")));
+  EXPECT_TRUE(platforms.Has("dg2-g11", *ParseProduct("dg2-g11")));
+  EXPECT_FALSE(platforms.Has("dg2-g11", *ParseProduct("dg2-g10")));
+}
+
+TEST(Platforms, SteppingsCountFromTheFirstToTheOneBeforeTheFix) {
+  const Platforms platforms(*FindGeneration("gfx12"));
+  EXPECT_TRUE(platforms.Has("tgl(a0..c0)", *ParseProduct("tgl(a0)")));
+  EXPECT_TRUE(platforms.Has("tgl(a0..c0)", *ParseProduct("tgl(b1)")));
+  EXPECT_FALSE(platforms.Has("tgl(a0..c0)", *ParseProduct("tgl(c0)")));
+  EXPECT_FALSE(platforms.Has("tgl(a0..c0)", *ParseProduct("tgl")));
+}
+
+TEST(Platforms, OtherTextIsNoProduct) {
+  for (const char* text :
+       {"", "-g10", "dg2-", "dg2(", "dg2()", "dg2(b)", "dg2(b0", "DG2", "dg2(a0..b0)", "dg2 "}) {
+    EXPECT_FALSE(ParseProduct(text).ok()) << text;
+  }
+}
+
+TEST(Report, NamesFromTheInputCannotReachTheTerminalAsControls) {
+  Alarm alarm;
+  alarm.number = "L202";
+  alarm.record = "POINT";
+  alarm.buffer = "\x1b[31mred\n";
+  alarm.why = "why";
+  for (const ReportFormat format :
+       {ReportFormat::kText, ReportFormat::kJsonLines, ReportFormat::kSarif}) {
+    decode::StringOutput output;
+    const std::unique_ptr<Report> report = MakeReport(format, ListRules({}), output);
+    report->BeginFile("a\x1b.core");
+    report->OnAlarm(alarm);
+    report->Finish({}, true);
+    EXPECT_EQ(output.text().find('\x1b'), std::string::npos) << output.text();
+  }
+}
+
+}  // namespace
+}  // namespace packsmith::lint
