@@ -25,6 +25,7 @@ makes
     :gfx9_codes    #include "packsmith/gfx9_codes.h"   what formats and the like are called, for C++
     :gfx9_relations #include "packsmith/gfx9_relations.h"  which packets depend on which, for C++
     :gfx9_tables   #include "packsmith/gfx9_tables.h"  the decode tables, embedded
+    :gfx9_spelling                                     what C++ and C call all of it, embedded
     :gfx9_headers                                      all of these headers as files
     :gfx9_video    #include "packsmith/gfx9_video.h"   what only these engines have, and what all have
     :gfx9_video_c  #include "packsmith/c/gfx9_video_pack.h"
@@ -125,6 +126,7 @@ _OUTPUTS = {
     "c_bits": "--c-bits",
     "c_codes": "--c-codes",
     "positions": "--positions",
+    "spelling": "--spelling",
     "embed": "--embed",
     "embed_header": "--embed-header",
 }
@@ -163,7 +165,12 @@ def _render_impl(ctx):
     )
 
     # The headers. The others have names by which rules ask for them.
-    others = [ctx.outputs.positions, ctx.outputs.embed, ctx.outputs.embed_header]
+    others = [
+        ctx.outputs.positions,
+        ctx.outputs.spelling,
+        ctx.outputs.embed,
+        ctx.outputs.embed_header,
+    ]
     files = [file for file in outputs if file not in others]
     return [DefaultInfo(files = depset(files), runfiles = ctx.runfiles(files = files))]
 
@@ -245,6 +252,7 @@ def packsmith_library(
         parts_c = parts_c.values(),
         parts_cpp = parts_cpp.values(),
         positions = name + "_positions.json",
+        spelling = name + "_spelling.cc",
         symbol = generation + "_tables",
         visibility = visibility,
         **kwargs
@@ -312,6 +320,13 @@ def packsmith_library(
         srcs = [embedded + ".cc"],
         hdrs = [embedded + ".h"],
         strip_include_prefix = name + "_embedded",
+        visibility = visibility,
+        deps = [Label("//runtime/tables")],
+        **kwargs
+    )
+    cc_library(
+        name = name + "_spelling",
+        srcs = [name + "_spelling.cc"],
         visibility = visibility,
         deps = [Label("//runtime/tables")],
         **kwargs

@@ -89,8 +89,9 @@ def _installed_header(file):
     path = file.short_path
     if path.startswith("../"):
         path = path.split("/", 2)[2]
-    if path.startswith("runtime/pack/"):
-        return path[len("runtime/pack/"):]
+    for room in ["runtime/pack/", "runtime/rebuild/"]:
+        if path.startswith(room):
+            return path[len(room):]
     if path.startswith("runtime/"):
         return path
     return _generated(path)

@@ -43,6 +43,11 @@ constexpr Names kOfPageTables = {"--page-tables", "--gen",    "--xml",      "--t
 constexpr Names kOfConversions = {"--convert", "--gen",    "--engine", "--address", "--stream",
                                   "--xml",     "--tables", "--input",  "--output",  "--max-input"};
 
+// --format=cpp and --format=c write a program, and show nothing.
+constexpr Names kOfPrograms = {"--format",  "--data",   "--gen",      "--engine",
+                               "--address", "--stream", "--xml",      "--tables",
+                               "--input",   "--output", "--max-input"};
+
 // The options that ask for one draw or dispatch, or for a list instead of records.
 constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses", "--query"};
 // Options that a list would ignore.
@@ -111,6 +116,14 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     if (!is_given("--output")) {
       return absl::InvalidArgumentError("--convert needs --output=FILE, the file to write");
     }
+  }
+
+  if (format == "cpp" || format == "c") {
+    const std::string mode = absl::StrCat("--format=", format);
+    absl::Status status = only(mode, "nothing, and writes a program", kOfPrograms);
+    if (!status.ok()) return status;
+  } else if (is_given("--data")) {
+    return absl::InvalidArgumentError("--data is for --format=cpp and --format=c");
   }
 
   if (is_given("--where") && !is_given("--query")) {

@@ -10,6 +10,7 @@
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/hang_dump.h"
 #include "runtime/encode/source.h"
+#include "tools/program_source.h"
 
 namespace packsmith::tools {
 namespace {
@@ -24,6 +25,7 @@ struct Format {
   absl::StatusOr<Lost> (*write)(const tables::Tables& tables, const Dump& dump,
                                 const std::string& path);
 };
+
 Lost LostInCore(const Dump& dump) {
   if (dump.error_state == nullptr) return {};
   return {absl::StrCat("all that the ", dump.error_state->kind, " has beyond memory and batches")};
@@ -55,8 +57,8 @@ constexpr Format kFormats[] = {
 // The files of one call: the first one chooses the GPU.
 class Converter {
  public:
-  Converter(absl::string_view format, const std::string& output)
-      : format_(format), output_(output) {}
+  explicit Converter(const Conversion& conversion)
+      : conversion_(conversion), format_(conversion.format), output_(conversion.output) {}
 
   absl::Status Add(const tables::Tables& tables, const Dump& dump, const std::string& path) {
     if (gpu_ && (format_ != kRecording || !gpu_->IsSame(tables, dump.device))) {
@@ -65,6 +67,10 @@ class Converter {
                                       : " is a second dump; only --convert=aub can hold several"));
     }
     if (!gpu_) gpu_ = Gpu{tables, dump.device};
+    if (IsProgramFormat(format_)) {
+      lost_ = LostInCore(dump);
+      return WriteProgramSource(tables, dump, {format_, output_, conversion_.data, path});
+    }
     if (format_ != kRecording) {
       for (const Format& format : kFormats) {
         if (format.name != format_) continue;
@@ -88,8 +94,9 @@ class Converter {
   }
 
  private:
-  const absl::string_view format_;
-  const std::string output_;
+  const Conversion& conversion_;
+  const std::string& format_;
+  const std::string& output_;
   std::optional<Gpu> gpu_;
   std::optional<aub::RecordingWriter> recording_;
   Lost lost_;
@@ -104,10 +111,10 @@ std::vector<std::string> ConvertFormats() {
 }
 
 absl::Status Convert(
-    Inputs& inputs, absl::string_view format, const std::string& output,
+    Inputs& inputs, const Conversion& conversion,
     const std::function<absl::StatusOr<tables::Tables>(Dump&, const std::string&)>& describe,
     const std::function<void(absl::string_view)>& complain, bool& complete) {
-  Converter converter(format, output);
+  Converter converter(conversion);
   absl::Status status;
   bool any = false;
   inputs.ForEach(false, [&](Dump& dump, const std::string& path) {
@@ -131,8 +138,10 @@ absl::Status Convert(
   const absl::StatusOr<Lost> lost = converter.Finish();
   if (!lost.ok()) return lost.status();
   if (!lost->empty()) {
-    complain(absl::StrCat("note: ", output, ": what ", format,
-                          " cannot hold was left out: ", absl::StrJoin(*lost, "; ")));
+    complain(absl::StrCat(
+        "note: ",
+        conversion.output.empty() || conversion.output == "-" ? "<stdout>" : conversion.output,
+        ": what ", conversion.format, " cannot hold was left out: ", absl::StrJoin(*lost, "; ")));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
     render.py --ir gfx9.json --cpp gfx9.h --c gfx9_pack.h --c-bits gfx9_bits.h
               --names gfx9_names.h --relations gfx9_relations.h --codes gfx9_codes.h
               --c-codes c/gfx9_codes.h --positions gfx9_positions.json
+              --spelling gfx9_spelling.cc
               --part video=video,video-enhance
               --cpp-part video=gfx9_video.h --c-part video=c/gfx9_video_pack.h
               --tables gfx9.tables --symbol gfx9_tables
@@ -36,6 +37,7 @@ import jinja2  # noqa: E402
 import c  # noqa: E402
 import cpp  # noqa: E402
 import members  # noqa: E402
+import spelling  # noqa: E402
 import text  # noqa: E402
 from ir import Unsupported, read  # noqa: E402
 
@@ -213,11 +215,23 @@ def render_positions(_: jinja2.Environment, ir: cpp.Ir) -> str:
     return json.dumps(c.outline(ir), separators=(",", ":")) + "\n"
 
 
+def lines_of(content: bytes) -> list[str]:
+    """Lines of 64-bit words."""
+    words = [f"0x{word:x}," for word in array.array("Q", content + bytes(-len(content) % 8))]
+    return [" ".join(words[at:at + 5]) for at in range(0, len(words), 5)]
+
+
 def render_embedded(env: jinja2.Environment, symbol: str, tables: bytes) -> str:
     """The tables as a C++ source file."""
-    words = [f"0x{word:x}," for word in array.array("Q", tables + bytes(-len(tables) % 8))]
-    lines = [" ".join(words[at:at + 5]) for at in range(0, len(words), 5)]
-    return env.get_template("embed.cc.jinja").render(symbol=symbol, lines=lines, size=len(tables))
+    return env.get_template("embed.cc.jinja").render(symbol=symbol, lines=lines_of(tables),
+                                                     size=len(tables))
+
+
+def render_spelling(env: jinja2.Environment, ir: cpp.Ir) -> str:
+    """The names of C++ and C as a C++ source file, for programs that write sources."""
+    content = spelling.compressed(ir)
+    return env.get_template("spelling.cc.jinja").render(
+        symbol=ir["generation"] + "_spelling", lines=lines_of(content), size=len(content))
 
 
 def render_embedded_header(env: jinja2.Environment, symbol: str) -> str:
@@ -309,6 +323,8 @@ def main(arguments: list[str]) -> int:
                         help="C++ header with the values of plain numbers to write")
     parser.add_argument("--c-codes", type=Path, help="the same for C")
     parser.add_argument("--positions", type=Path, help="positions to write, for family.py")
+    parser.add_argument("--spelling", type=Path,
+                        help="C++ source to write that holds the names of C++ and C")
     parser.add_argument("--tables", type=Path, help="decode tables to embed")
     parser.add_argument("--embed", type=Path, help="C++ source that holds the tables, to write")
     parser.add_argument("--embed-header", type=Path, help="header that declares them, to write")
@@ -329,6 +345,7 @@ def main(arguments: list[str]) -> int:
         (options.codes, render_codes),
         (options.c_codes, render_c_codes),
         (options.positions, render_positions),
+        (options.spelling, render_spelling),
         (options.embed, lambda env, _: render_embedded(env, options.symbol,
                                                        options.tables.read_bytes())),
         (options.embed_header, lambda env, _: render_embedded_header(env, options.symbol)),

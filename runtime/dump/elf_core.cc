@@ -551,18 +551,10 @@ absl::Status AppendNote(uint32_t type, absl::string_view text, std::vector<uint8
 
 absl::StatusOr<std::vector<uint8_t>> NotesOf(const Dump& dump) {
   std::vector<uint8_t> notes;
-  absl::Status status = AppendNote(kDeviceNote, DeviceToJson(dump.device), notes);
-  for (const Submission& submission : dump.submissions) {
-    if (status.ok()) status = AppendNote(kSubmissionNote, SubmissionToJson(submission), notes);
+  for (const CoreNote& note : CoreNotes(dump)) {
+    absl::Status status = AppendNote(note.type, note.json, notes);
+    if (!status.ok()) return status;
   }
-  if ((dump.memory_is_complete || dump.physical_space) && status.ok()) {
-    status = AppendNote(kMemoryNote, MemoryToJson(dump), notes);
-  }
-  const absl::Span<const Buffer> buffers = dump.buffers;
-  for (size_t i = 0; i < buffers.size() && status.ok(); i += kBuffersInANote) {
-    status = AppendNote(kBuffersNote, BuffersToJson(buffers.subspan(i, kBuffersInANote)), notes);
-  }
-  if (!status.ok()) return status;
   return notes;
 }
 
@@ -588,7 +580,7 @@ absl::StatusOr<Beginning> Begin(const Device& device, size_t segments,
   ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
   ehdr.e_ident[EI_VERSION] = EV_CURRENT;
   ehdr.e_type = ET_CORE;
-  ehdr.e_machine = device.family == "intel" ? kMachineIntelGpu : EM_NONE;
+  ehdr.e_machine = CoreMachine(device);
   ehdr.e_version = EV_CURRENT;
   ehdr.e_ehsize = sizeof(Elf64_Ehdr);
   ehdr.e_phentsize = sizeof(Elf64_Phdr);
@@ -634,6 +626,25 @@ bool IsElf(absl::Span<const uint8_t> bytes) {
 absl::StatusOr<Dump> ReadElfCore(FileBytes file, CoreAddresses addresses,
                                  absl::string_view folder) {
   return CoreReader(std::move(file), addresses, folder).Read();
+}
+
+std::vector<CoreNote> CoreNotes(const Dump& dump) {
+  std::vector<CoreNote> notes = {{kDeviceNote, DeviceToJson(dump.device)}};
+  for (const Submission& submission : dump.submissions) {
+    notes.push_back({kSubmissionNote, SubmissionToJson(submission)});
+  }
+  if (dump.memory_is_complete || dump.physical_space) {
+    notes.push_back({kMemoryNote, MemoryToJson(dump)});
+  }
+  const absl::Span<const Buffer> buffers = dump.buffers;
+  for (size_t i = 0; i < buffers.size(); i += kBuffersInANote) {
+    notes.push_back({kBuffersNote, BuffersToJson(buffers.subspan(i, kBuffersInANote))});
+  }
+  return notes;
+}
+
+uint16_t CoreMachine(const Device& device) {
+  return device.family == "intel" ? kMachineIntelGpu : EM_NONE;
 }
 
 absl::Status WriteElfCore(const Dump& dump, const std::string& path) {

@@ -55,6 +55,15 @@ absl::StatusOr<Dump> ReadElfCore(FileBytes file,
 // its end are not stored. Errors of FileWriter; InvalidArgument if notes exceed 4 GiB.
 absl::Status WriteElfCore(const Dump& dump, const std::string& path);
 
+// The notes of the core that WriteElfCore() makes of a dump, and its e_machine, for programs that
+// write cores themselves.
+struct CoreNote {
+  uint32_t type;
+  std::string json;
+};
+std::vector<CoreNote> CoreNotes(const Dump& dump);
+uint16_t CoreMachine(const Device& device);
+
 // The bytes of a core whose memory is `segments`, paged, in the memory file of `run`. Everything
 // else is from `about`, whose own memory is ignored. InvalidArgument if notes exceed 4 GiB.
 absl::StatusOr<std::vector<uint8_t>> MakePagedCore(const Dump& about, absl::string_view run,

@@ -48,6 +48,7 @@ Examples:
   unpack --xml=mygpu.xml hang.core            with a description of your own
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
   unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
+  unpack --format=cpp -o frame.cc hang.core   a program that makes the dump, to be edited
   unpack diff good.core bad.core              what differs; its own options: unpack diff --help
   unpack lint hang.core                       what breaks a rule; its own options: unpack lint --help
   unpack triage DIR                           many dumps of hangs, in groups of one cause; its own
@@ -126,6 +127,10 @@ What is written instead:
                         @CONVERSIONS@;
                         a message says what the format cannot hold; aub takes several dumps of one
                         run; asm is text, of which pack makes the dump again
+  --format=cpp, c       a program in C++ or C that makes the dump, with packets as structures of the
+                        generated headers
+  --data=DIR            --format=cpp, c: memory of 4096 bytes or more that is not described becomes
+                        files in DIR, which the program reads
 
 Where it goes:
   -o, --output=FILE     a file, which is created when the output is complete
@@ -165,7 +170,7 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
   app.add_option("--format", arguments.format)
-      ->check(tools::OneOf({"text", "jsonl", "stats", "names", "csv"}));
+      ->check(tools::OneOf({"text", "jsonl", "stats", "names", "csv", "cpp", "c"}));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;
@@ -204,6 +209,7 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   app.add_flag("--contexts", arguments.contexts);
   app.add_flag("--page-tables", arguments.page_tables);
   app.add_option("--convert", arguments.convert)->check(tools::OneOf(tools::ConvertFormats()));
+  app.add_option("--data", arguments.data);
   app.add_option("-o,--output", arguments.output);
   app.add_option("--color", arguments.color)->check(tools::OneOf({"auto", "always", "never"}));
   app.add_flag("--no-pager", arguments.no_pager);

@@ -16,7 +16,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::string generation, engine, address, stream, input_format, format = "text", follow = "all";
   std::vector<std::string> xml, tables;
-  std::string output, color = "auto", kernels, disassembler, convert;
+  std::string output, color = "auto", kernels, disassembler, convert, data;
   std::string filter, fail_on;  // lists
   tools::DrawQuestions questions;
   std::optional<std::string> describe, ecode;

@@ -26,6 +26,7 @@
 #include "tools/convert.h"
 #include "tools/descriptions.h"
 #include "tools/inputs.h"
+#include "tools/program_source.h"
 #include "tools/wanted_names.h"
 
 namespace packsmith::commands {
@@ -144,14 +145,16 @@ int Decode(const Arguments& arguments) {
     if (tables.ok()) before = tools::Gpu{*tables, dump.device};
     return tables;
   };
-  if (!arguments.convert.empty()) {
-    if (found->paths.size() > 1 && arguments.convert != "aub") {
-      return Refuse(absl::StrCat("--convert=", arguments.convert,
+  const bool program = tools::IsProgramFormat(arguments.format);
+  if (program || !arguments.convert.empty()) {
+    const std::string& format = program ? arguments.format : arguments.convert;
+    if (found->paths.size() > 1 && format != "aub") {
+      return Refuse(absl::StrCat(program ? "--format=" : "--convert=", format,
                                  " takes one dump; only --convert=aub can hold several"));
     }
     bool complete = true;
-    const absl::Status converted =
-        tools::Convert(inputs, arguments.convert, arguments.output, tables_of, Complain, complete);
+    const absl::Status converted = tools::Convert(
+        inputs, {format, arguments.output, arguments.data}, tables_of, Complain, complete);
     if (!converted.ok()) Complain(converted.message());
     return converted.ok() && complete ? kGood : kNotDecoded;
   }
