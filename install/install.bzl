@@ -223,9 +223,13 @@ def _manifest_impl(ctx):
         for file in target.files.to_list():
             files.append(_entry(file, to))
 
+    for folder in ctx.files.folders:
+        files.append(_entry(folder, "", "folder"))
+
     manifest = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(manifest, json.encode(struct(
         version = ctx.attr.version,
+        date = ctx.attr.date,
         compilation_mode = ctx.var["COMPILATION_MODE"],
         modules = sorted(runtime.modules.to_list()),
         generations = ctx.attr.generations,
@@ -259,7 +263,9 @@ packsmith_manifest = rule(
             doc = "Files with @NAMES@ that install.py fills in, and their destinations.",
         ),
         "others": attr.label_keyed_string_dict(allow_files = True, doc = "And their destinations."),
+        "folders": attr.label_list(doc = "Folders whose files keep their paths in them."),
         "version": attr.string(mandatory = True),
+        "date": attr.string(mandatory = True),
     },
     doc = "Lists what is installed, and adds it to the runfiles.",
 )

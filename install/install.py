@@ -66,6 +66,15 @@ def content(source: Path, kind: str, values: dict[str, str]) -> bytes:
     return data
 
 
+def contents(root: Path, file: dict[str, str]) -> list[dict[str, str]]:
+    """A file, or the files of a folder."""
+    if file["kind"] != "folder":
+        return [file]
+    folder = root / file["source"]
+    return [{"to": str(path.relative_to(folder)), "source": str(path.relative_to(root)),
+             "kind": "data"} for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
 def make_folders(folder: Path, made: list[Path]) -> None:
     """Creates a folder and its parents, and notes which ones were created."""
     missing = []
@@ -82,8 +91,9 @@ def install(root: Path, manifest: dict[str, Any], prefix: Path) -> int:
     values = substitutions(manifest)
     made: list[Path] = []
     written: list[tuple[str, Path]] = []
+    listed = [one for file in manifest["files"] for one in contents(root, file)]
     # A name may be listed twice, for example by two generations that share a file.
-    files = {file["to"]: file for file in manifest["files"]}
+    files = {file["to"]: file for file in listed}
     done = False
     try:
         for to, file in files.items():

@@ -15,9 +15,9 @@ using Names = std::initializer_list<absl::string_view>;
 constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",     "--tables",
                                    "--format",   "--output", "--color", "--no-pager"};
 // --hang shows the report, and no batches.
-constexpr Names kOfReports = {"--hang",   "--dmesg",  "--device",   "--gen",
-                              "--xml",    "--tables", "--input",    "--format",
-                              "--output", "--color",  "--no-pager", "--max-input"};
+constexpr Names kOfReports = {"--hang",  "--dmesg",  "--device", "--gen",    "--xml",
+                              "--tables", "--input",  "--format", "--output", "--color",
+                              "--no-pager", "--max-input", "--redact"};
 // --ecode reads a line, not a dump.
 constexpr Names kOfCodes = {"--ecode", "--gen", "--output", "--no-pager"};
 
@@ -40,8 +40,19 @@ constexpr Names kOfPageTables = {"--page-tables", "--gen",    "--xml",      "--t
                                  "--input",       "--output", "--no-pager", "--max-input"};
 
 // --convert writes a dump, and shows nothing.
-constexpr Names kOfConversions = {"--convert", "--gen",    "--engine", "--address", "--stream",
-                                  "--xml",     "--tables", "--input",  "--output",  "--max-input"};
+constexpr Names kOfConversions = {"--convert", "--gen",       "--engine", "--address",
+                                  "--stream",  "--xml",       "--tables", "--input",
+                                  "--output",  "--max-input", "--redact"};
+
+// --format=markdown is a page, whose content is chosen by what is in the dump.
+constexpr Names kOfPages = {
+    "--format",           "--draw",        "--dispatch",    "--dmesg",     "--gen",
+    "--engine",           "--address",     "--stream",      "--input",     "--xml",
+    "--tables",           "--output",      "--no-pager",    "--fail-on",   "--redact",
+    "--max-input",        "--max-packets", "--max-structs", "--max-calls", "--max-pointers",
+    "--continue-past-end"};
+// --redact shows nothing of these: programs and what they do, and the kernel's log as it is.
+constexpr Names kNotRedacted = {"--kernels", "--disassembler", "--dmesg"};
 
 // --format=cpp and --format=c write a program, and show nothing.
 constexpr Names kOfPrograms = {"--format",  "--data",   "--gen",      "--engine",
@@ -76,6 +87,16 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
     }
     return absl::OkStatus();
   };
+  if (format == "markdown") {
+    absl::Status status = only("--format=markdown", "what a bug report needs", kOfPages);
+    if (!status.ok()) return status;
+  }
+  for (const absl::string_view option : kNotRedacted) {
+    if (!is_given("--redact") || !is_given(option)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--redact and ", option, " do not go together: --redact removes what ", option,
+                     option == "--dmesg" ? " reads" : " shows"));
+  }
   for (const absl::string_view mode : {"--describe", "--list"}) {
     if (is_given(mode)) return only(mode, "descriptions, not a dump", kOfDescriptions);
   }

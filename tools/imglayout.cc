@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,8 @@
 #include "absl/types/span.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/file.h"
+#include "runtime/base/program/program.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 #include "runtime/layout/copy.h"
 #include "runtime/layout/draw.h"
 #include "runtime/layout/layout.h"
@@ -75,6 +76,7 @@ What is shown:
                         draw the element order of a tile, and the places of levels
   --level=N             draw a tile of this level; tile, untile: this level (default: 0)
   --layer=N             tile, untile: this layer (default: 0)
+  --batch               descriptions of images, a line each, from standard input
   -h, --help            this text
   --version             the version
 
@@ -305,8 +307,6 @@ int Main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("", "imglayout");
   app.set_help_flag();
-  bool help = false;
-  app.add_flag("-h,--help", help);
   app.add_option("WORDS", arguments.words);
   app.add_option("--pixel-format", arguments.pixel_format);
   app.add_option("--size", arguments.size);
@@ -327,21 +327,9 @@ int Main(int argc, char** argv) {
   app.add_option("--level", arguments.level)->check(IsNumber);
   app.add_option("--layer", arguments.layer)->check(IsNumber);
   app.add_flag("--batch", arguments.batch);
-  bool version = false;
-  app.add_flag("--version", version);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; imglayout --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("imglayout %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kHelp, stdout);
-    return kGood;
+  if (const std::optional<int> done = tools::ParseCommandLine(
+          app, {.name = "imglayout", .help = kHelp}, argc, argv, Complain)) {
+    return *done;
   }
   if (arguments.batch) {
     if (argc == 2) return Batch();

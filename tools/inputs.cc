@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/progress.h"
 #include "runtime/dump/read.h"
 
 namespace packsmith::tools {
@@ -27,7 +28,7 @@ bool SaysWhatItIs(const Dump& dump) {
                       [](const Submission& submission) { return submission.bare; });
 }
 
-Inputs::Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain)
+Inputs::Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain, Keep keep)
     : raw_(std::move(raw)),
       complain_(std::move(complain)),
       inputs_(paths.size()),
@@ -35,8 +36,8 @@ Inputs::Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain c
   for (size_t i = 0; i < paths.size(); ++i) {
     inputs_[i].path = paths[i];
     struct stat about {};
-    inputs_[i].keep =
-        paths.size() == 1 || ::stat(paths[i].c_str(), &about) != 0 || !S_ISREG(about.st_mode);
+    inputs_[i].keep = keep == Keep::kAll || paths.size() == 1 ||
+                      ::stat(paths[i].c_str(), &about) != 0 || !S_ISREG(about.st_mode);
   }
 }
 
@@ -60,7 +61,11 @@ void Inputs::ForEach(bool again_later,
   for (size_t i = begin_; i < end_; ++i) {
     Input& input = inputs_[i];
     if (input.bad) continue;
+    const std::string place =
+        inputs_.size() == 1 ? input.path
+                            : absl::StrCat(input.path, " (", i + 1, " of ", inputs_.size(), ")");
     if (input.dump == nullptr) {
+      SetProgress(absl::StrCat("reading ", place));
       absl::StatusOr<Dump> dump = ReadDump(input.path, raw_);
       if (!dump.ok()) {
         complain_(dump.status().message());
@@ -69,6 +74,7 @@ void Inputs::ForEach(bool again_later,
       }
       input.dump = std::make_unique<Dump>(*std::move(dump));
     }
+    SetProgress(absl::StrCat("decoding ", place));
     const Then then = visit(*input.dump, input.path);
     if (then == Then::kLater) {
       end_ = i;

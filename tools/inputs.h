@@ -45,6 +45,10 @@ enum class Then {
   kLater,   // the dump, and those after it, belong to the next group
 };
 
+// Which dumps stay in memory between two passes: those that can be read only once, or all, changed
+// as they are.
+enum class Keep { kSome, kAll };
+
 // The inputs, which may be read several times, group by group. Only one of several files is in
 // memory at a time, except those that can be read only once.
 class Inputs {
@@ -52,7 +56,8 @@ class Inputs {
   using Complain = std::function<void(absl::string_view)>;
 
   // `complain` is called with an error for each file that cannot be read.
-  Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain);
+  Inputs(const std::vector<std::string>& paths, RawOptions raw, Complain complain,
+         Keep keep = Keep::kSome);
 
   // Whether a file could not be read, or was refused, or Fail() was called.
   bool failed() const { return failed_; }

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/file.h"
+#include "runtime/base/progress.h"
 
 namespace packsmith::tools {
 namespace {
@@ -38,6 +39,7 @@ class DescriptorOutput : public CliOutput {
   ~DescriptorOutput() override { (void)Finish(); }
 
   void Append(absl::string_view text) override {
+    if (on_terminal_ && !text.empty()) EndProgress();
     while (!text.empty() && !gone_ && status_.ok()) {
       const ssize_t n = ::write(fd_, text.data(), text.size());
       if (n > 0) {
@@ -81,6 +83,7 @@ class DescriptorOutput : public CliOutput {
     return true;
   }
 
+  const bool on_terminal_ = ::isatty(STDOUT_FILENO) != 0;
   int fd_;
   pid_t pager_;
   std::string kept_;  // what is in the pager's pipe, unless the pager has read it

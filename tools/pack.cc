@@ -1,4 +1,6 @@
 // pack: makes dumps and bytes of texts about packets, the inverse of unpack.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -17,8 +19,9 @@
 #include "absl/types/span.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/file.h"
+#include "runtime/base/program/program.h"
+#include "runtime/base/progress.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/encode/assembler.h"
 #include "runtime/encode/expression.h"
@@ -46,6 +49,8 @@ Examples:
   unpack --format=jsonl a.core | jq -c 'EDIT' | pack - -o b.core
   pack --gen=skl --format=bytes -o nop.bin - <<< 'MI_NOOP'
 
+pack [options] FILE
+
 FILE is in the short form, or has the records of unpack --format=jsonl: then it begins with {. - is standard
 input. docs/pack.md has the grammar.
 
@@ -71,6 +76,7 @@ Exit code: 0 good; 1 the text has errors, or a file could not be read or written
 // Lines of its own, without the name of the program before each of them.
 void Complain(absl::string_view text) {
   const std::string line = absl::StrCat("pack: ", text, "\n");
+  HideProgress();
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -177,6 +183,8 @@ int Pack(const Arguments& arguments) {
     if (has_own && IsCalled(*own.tables, name)) return *own.tables;
     return FindGeneration(name);
   };
+  const ShowProgress progress("pack");
+  SetProgress(absl::StrCat("reading ", file));
   const absl::StatusOr<std::string> text = ReadText(file);
   if (!text.ok()) {
     Complain(text.status().message());
@@ -188,10 +196,12 @@ int Pack(const Arguments& arguments) {
   };
   const encode::Source source{file == "-" ? "<stdin>" : file, *text};
   const bool is_json = arguments.input.empty() ? IsJson(*text) : arguments.input == "jsonl";
+  SetProgress(absl::StrCat("packing ", file));
   absl::StatusOr<encode::Packed> packed =
       is_json ? encode::ReadJson(source, find, {arguments.fields_only, options.generation})
               : encode::Assemble(source, find, options);
   if (!packed.ok()) {
+    HideProgress();
     // The messages begin with places, which editors find.
     const std::string message = absl::StrCat(packed.status().message(), "\n");
     std::fwrite(message.data(), 1, message.size(), stderr);
@@ -206,6 +216,8 @@ int Pack(const Arguments& arguments) {
     Complain(refused.message());
     return kWrongUsage;
   }
+  SetProgress(absl::StrCat("writing ", arguments.output));
+  if (arguments.output == "-" && ::isatty(STDOUT_FILENO) != 0) EndProgress();
   if (const absl::Status status = Write(arguments, *std::move(packed)); !status.ok()) {
     Complain(status.message());
     return kNotPacked;
@@ -217,9 +229,6 @@ int Main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("", "pack");
   app.set_help_flag();
-  bool help = false, version = false;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("FILES", arguments.files);
   app.add_option("--input", arguments.input)->check(OneOf({"asm", "jsonl"}));
   app.add_option("--gen", arguments.generation);
@@ -231,19 +240,10 @@ int Main(int argc, char** argv) {
   app.add_flag("--fields-only", arguments.fields_only);
   app.add_option("-o,--output", arguments.output);
   app.add_option("--format", arguments.format)->check(OneOf({"core", "bytes"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(WhatIsWrong(app, e), "; pack --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("pack %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kHelp, stdout);
-    return kGood;
+  if (const std::optional<int> done =
+          ParseCommandLine(app, {.name = "pack", .help = kHelp, .descriptions = BuiltInDigest},
+                           argc, argv, Complain)) {
+    return *done;
   }
   if (arguments.files.size() != 1) {
     Complain("exactly one file must be given; - is standard input; pack --help says more");

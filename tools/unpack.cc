@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "runtime/base/program/facts.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/command.h"
 #include "tools/commands/decode.h"
@@ -14,9 +15,16 @@
 namespace packsmith::commands {
 namespace {
 
+// Subcommands: `unpack NAME ...`. A file of such a name must be given as ./NAME.
+constexpr tools::Verb kVerbs[] = {
+    {"diff", Diff, "what differs between two dumps, draws or descriptions"},
+    {"lint", Lint, "what breaks the rules of the descriptions"},
+    {"triage", TriageDumps, "many dumps of hangs, in groups of one cause"},
+};
+
 int Unpack(int argc, char** argv) {
   Arguments arguments;
-  if (const std::optional<int> done = ParseArguments(argc, argv, arguments)) return *done;
+  if (const std::optional<int> done = ParseArguments(argc, argv, kVerbs, arguments)) return *done;
   if (arguments.list || arguments.describe) return ShowDescriptions(arguments);
   if (arguments.ecode) return ShowEcode(arguments);
   if (arguments.own() > 1) {
@@ -28,20 +36,16 @@ int Unpack(int argc, char** argv) {
   return Decode(arguments);
 }
 
-// Subcommands: `unpack NAME ...`. A file of such a name must be given as ./NAME.
-struct Command {
-  absl::string_view name;
-  int (*run)(int argc, char** argv);
-};
-constexpr Command kCommands[] = {
-    {"decode", Unpack}, {"diff", Diff}, {"lint", Lint}, {"triage", TriageDumps}};
+int Main(int argc, char** argv) {
+  const absl::string_view first = argc > 1 ? argv[1] : "";
+  for (const tools::Verb& verb : kVerbs) {
+    if (first == verb.name) return verb.run(argc - 1, argv + 1);
+  }
+  // What unpack does without a subcommand has a name, too.
+  return first == "decode" ? Unpack(argc - 1, argv + 1) : Unpack(argc, argv);
+}
 
 }  // namespace
 }  // namespace packsmith::commands
 
-int main(int argc, char** argv) {
-  for (const packsmith::commands::Command& command : packsmith::commands::kCommands) {
-    if (argc > 1 && command.name == argv[1]) return command.run(argc - 1, argv + 1);
-  }
-  return packsmith::commands::Unpack(argc, argv);
-}
+int main(int argc, char** argv) { return packsmith::commands::Main(argc, argv); }

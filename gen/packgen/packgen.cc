@@ -1,6 +1,7 @@
 // packgen: XML in, IR and decode tables out.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,10 +15,9 @@
 #include "gen/model/load.h"
 #include "gen/model/write/ir.h"
 #include "gen/model/write/tables.h"
-#include "runtime/base/command_line.h"
 #include "runtime/base/file.h"
+#include "runtime/base/program/program.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 
 namespace {
 
@@ -26,6 +26,40 @@ using packsmith::model::LoadResult;
 // 0 good, 1 the XML has errors or an output could not be written, 2 wrong usage.
 constexpr int kBadInput = 1;
 constexpr int kWrongUsage = 2;
+
+constexpr const char* kHelp =
+    R"(packgen reads XML descriptions of packets, checks them, and writes inputs of code generators.
+
+Examples:
+  packgen mygpu.xml                       only checks
+  packgen --tables=mygpu.tables mygpu.xml
+                                          decode tables, for unpack --tables
+  packgen --ir=out/ --depfile=out/ a.xml b.xml
+                                          one file for each description, in a folder
+
+packgen [options] FILE...     FILE is an XML description; with several, outputs must be folders: names
+                              that end in /
+
+What is read:
+  --path=FOLDER         folder to search for files that descriptions extend or include; may be given
+                        several times
+  --list-inputs         print the files that were read
+  --no-warnings         show errors only
+
+What is written:
+  --ir=FILE             the resolved description as JSON, for packrender
+  --tables=FILE         decode tables, for unpack --tables and the runtime
+  --depfile=FILE        the inputs as a rule of make
+  --list-outputs        print the files that this call would write, and exit
+  -h, --help            this text
+  --version             the version
+
+Exit code: 0 good; 1 a description has errors, or an output could not be written; 2 wrong usage.
+)";
+
+void Complain(absl::string_view text) {
+  std::fprintf(stderr, "packgen: %.*s\n", static_cast<int>(text.size()), text.data());
+}
 
 // A path as make reads it: spaces, # and $ are escaped.
 std::string MakeEscaped(const std::string& path) {
@@ -94,6 +128,7 @@ struct Outputs {
 
 // What is wrong with the options; empty if nothing is.
 std::string Misuse(const Arguments& arguments) {
+  if (arguments.inputs.empty()) return "no description was given; packgen --help says more";
   if (!arguments.depfile.empty() && arguments.ir.empty() && arguments.tables.empty()) {
     return "--depfile needs --ir or --tables";
   }
@@ -247,40 +282,24 @@ class Generator {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Reads XML descriptions of packets, checks them, and writes the inputs of code generators "
-      "and decoders. Without output options it only checks.",
-      "packgen");
+  CLI::App app("", "packgen");
+  app.set_help_flag();
   Arguments arguments;
-  app.add_option("FILE", arguments.inputs, "XML description; with several, outputs must be folders")
-      ->required();
-  app.add_option("--path", arguments.folders,
-                 "folder to search for files that descriptions extend or include; may be given "
-                 "several times")
-      ->allow_extra_args(false);
-  app.add_option("--ir", arguments.ir,
-                 "write the resolved description as JSON, for gen/render; a name that ends in / is "
-                 "a folder, as for all outputs");
-  app.add_option("--tables", arguments.tables, "write the decode tables, for runtime/decode");
-  app.add_option("--depfile", arguments.depfile, "write the inputs as a make rule");
-  app.add_flag("--list-outputs", arguments.list_outputs,
-               "print the files that this call would write, and exit");
-  app.add_flag("--list-inputs", arguments.list_inputs, "print the files that were read");
-  app.add_flag("--no-warnings", arguments.quiet, "show errors only");
-  app.set_version_flag("--version", std::string("packgen ") + packsmith::Version(),
-                       "print the version, and exit");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ExtrasError& e) {
-    std::fprintf(stderr, "packgen: %s; packgen --help lists the options\n",
-                 packsmith::tools::WhatIsWrong(app, e).c_str());
-    return kWrongUsage;
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kWrongUsage;
+  app.add_option("FILE", arguments.inputs);
+  app.add_option("--path", arguments.folders)->allow_extra_args(false);
+  app.add_option("--ir", arguments.ir);
+  app.add_option("--tables", arguments.tables);
+  app.add_option("--depfile", arguments.depfile);
+  app.add_flag("--list-outputs", arguments.list_outputs);
+  app.add_flag("--list-inputs", arguments.list_inputs);
+  app.add_flag("--no-warnings", arguments.quiet);
+  if (const std::optional<int> done = packsmith::tools::ParseCommandLine(
+          app, {.name = "packgen", .help = kHelp}, argc, argv, Complain)) {
+    return *done;
   }
   const std::string misuse = Misuse(arguments);
   if (!misuse.empty()) {
-    std::fprintf(stderr, "packgen: %s\n", misuse.c_str());
+    Complain(misuse);
     return kWrongUsage;
   }
   if (arguments.list_outputs) {

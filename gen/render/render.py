@@ -304,7 +304,8 @@ def failed(message: str) -> int:
     return 1
 
 
-def main(arguments: list[str]) -> int:
+def make_parser() -> argparse.ArgumentParser:
+    """The options, of which the manual page is made, too."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--ir", type=Path, help="what packgen wrote; embedding tables needs none")
     parser.add_argument("--cpp", type=Path, help="C++ header to write")
@@ -329,8 +330,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--embed", type=Path, help="C++ source that holds the tables, to write")
     parser.add_argument("--embed-header", type=Path, help="header that declares them, to write")
     parser.add_argument("--symbol", help="name of the embedded tables")
-    parser.add_argument("--depfile", type=Path)
-    parser.add_argument("--list-outputs", action="store_true")
+    parser.add_argument("--depfile", type=Path, help="what was read, as a rule of make, to write")
+    parser.add_argument("--list-outputs", action="store_true",
+                        help="print what would be written, and exit")
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    parser = make_parser()
     options = parser.parse_args(arguments)
     if options.embed and not (options.tables and options.symbol):
         parser.error("--embed needs --tables and --symbol")

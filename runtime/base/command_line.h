@@ -12,10 +12,13 @@ namespace packsmith::tools {
 // closest.
 CLI::Validator OneOf(std::vector<std::string> names);
 
+// The names that OneOf() checks the option's value for; empty: it does not.
+std::vector<std::string> ChoicesOf(CLI::Option& option);
+
 // The error message. A misspelt option gets a suggestion.
 std::string WhatIsWrong(const CLI::App& app, const CLI::ParseError& error);
 
-// The options that were given, by their long names: "--draw".
+// The options that were given, without hidden ones, by their long names: "--draw".
 std::vector<std::string> GivenOptions(const CLI::App& app);
 
 }  // namespace packsmith::tools

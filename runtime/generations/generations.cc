@@ -40,6 +40,18 @@ absl::Span<const tables::Tables> BuiltInGenerations() {
   return *kAll;
 }
 
+std::string BuiltInDigest() {
+  // FNV-1a over words of 64 bits. It is not a protection.
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const tables::EmbeddedBlock* const block : tables::kBuiltIn) {
+    const size_t words = block->bytes / sizeof(block->words[0]);
+    for (const uint64_t word : absl::MakeConstSpan(block->words, words)) {
+      hash = (hash ^ word) * 0x100000001b3;
+    }
+  }
+  return absl::StrFormat("%016x", hash);
+}
+
 bool IsCalled(const tables::Tables& tables, absl::string_view name) {
   if (absl::EqualsIgnoreCase(tables.generation(), name)) return true;
   for (const absl::string_view alias : absl::StrSplit(tables.aliases(), ' ', absl::SkipEmpty())) {

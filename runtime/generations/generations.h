@@ -15,6 +15,10 @@ namespace packsmith {
 // All of them, the oldest first.
 absl::Span<const tables::Tables> BuiltInGenerations();
 
+// Sixteen hexadecimal digits that tell versions of them apart: a hash of all their tables, in
+// order. Reads all of them.
+std::string BuiltInDigest();
+
 // Whether `name` is its name or one of its aliases, in either case.
 bool IsCalled(const tables::Tables& tables, absl::string_view name);
 

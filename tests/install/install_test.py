@@ -52,9 +52,27 @@ class Installed(installed.TestCase):
         programs = sorted(path.name for path in (prefix / "bin").iterdir())
         self.assertIn("packrender", programs)
         for name in programs:
-            self.assertEqual(self.good(run([prefix / "bin" / name, "--version"])),
+            said = self.good(run([prefix / "bin" / name, "--version"]))
+            self.assertEqual(re.sub(r" \(descriptions [0-9a-f]{16}\)", "", said),
                              f"{name} {version}\n")
         self.assertEqual(self.good(install("--version")), f"install {version}\n")
+
+    def test_all_programs_and_subcommands_have_pages_and_completions(self) -> None:
+        prefix = self.prefix
+        have = files(prefix)
+        for program in sorted(path.name for path in (prefix / "bin").iterdir()):
+            page = have[f"share/man/man1/{program}.1"].decode()
+            # What a page refers to exists.
+            for other in re.findall(r"^\.BR ([\w\\-]+) \(1\)", page, re.MULTILINE):
+                self.assertIn(f"share/man/man1/{other.replace(chr(92), '')}.1", have)
+            if program == "packrender":
+                continue
+            for path in (f"share/bash-completion/completions/{program}",
+                         f"share/zsh/site-functions/_{program}",
+                         f"share/fish/vendor_completions.d/{program}.fish"):
+                self.assertIn(program, have[path].decode())
+        self.assertIn("share/man/man1/unpack-diff.1", have)
+        self.assertIn("share/man/man1/unpack-triage.1", have)
 
     def test_other_parts_are_there(self) -> None:
         prefix = self.prefix

@@ -23,7 +23,14 @@ if ! command -v xmllint >/dev/null; then
   exit 1
 fi
 
+# Editors validate a description against the schema that its second line names.
+names_schema() {
+  named=$(sed -n '2s/^<?xml-model href="\([^"]*\)" .* schematypens="http:\/\/relaxng\.org\/ns\/structure\/1\.0"?>$/\1/p' "$1")
+  [ -n "$named" ] && cmp -s "$schema" "$(dirname "$1")/$named"
+}
+
 for file; do
+  names_schema "$file" || fail "$file: the second line must be <?xml-model?> with the path of the schema"
   validates "$file" || { fail "$file does not validate"; cat "$work/log"; }
 done
 

@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/command_line.h"
-#include "runtime/base/version.h"
+#include "runtime/base/program/program.h"
 #include "runtime/decode/sinks/text_sink.h"
 #include "tools/collect/collector.h"
 #include "tools/collect/source.h"
@@ -60,7 +60,6 @@ void Complain(absl::string_view text) {
 int Main(int argc, char** argv) {
   CLI::App app("", "packsmith-collect");
   app.set_help_flag();
-  bool help = false, version = false;
   std::vector<std::string> names;
   std::string store_path;
   CollectOptions options;
@@ -69,8 +68,6 @@ int Main(int argc, char** argv) {
     app.add_option(name, to)->transform(CLI::AsSizeValue(false));
   };
   const CLI::Range seconds(int64_t{0}, int64_t{1} << 40);
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("NAME", names);
   app.add_option("--store", store_path);
   app.add_option("--root", options.root);
@@ -84,20 +81,9 @@ int Main(int argc, char** argv) {
   app.add_option("--per-burst", limits.per_burst)
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   app.add_option("--level", options.level)->check(CLI::Range(1, 19));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(
-        absl::StrCat(tools::WhatIsWrong(app, e), "; packsmith-collect --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("packsmith-collect %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kHelp, stdout);
-    return kGood;
+  if (const std::optional<int> done = tools::ParseCommandLine(
+          app, {.name = "packsmith-collect", .help = kHelp}, argc, argv, Complain)) {
+    return *done;
   }
   for (const std::string& name : names) {
     if (IsSourceName(name)) continue;

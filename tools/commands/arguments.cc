@@ -1,7 +1,6 @@
 #include "tools/commands/arguments.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,8 +10,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/command_line.h"
-#include "runtime/base/version.h"
+#include "runtime/base/program/program.h"
 #include "runtime/dump/read.h"
+#include "runtime/generations/generations.h"
 #include "tools/combinations.h"
 #include "tools/commands/command.h"
 #include "tools/convert.h"
@@ -49,6 +49,9 @@ Examples:
   unpack --describe=3DSTATE_VS --gen=gfx9     what a packet looks like
   unpack --convert=aub -o run.aub *.core      a recording for simulators, of GPU core dumps
   unpack --format=cpp -o frame.cc hang.core   a program that makes the dump, to be edited
+  unpack --redact --format=markdown error     a page for a bug tracker
+  unpack --redact --convert=elf -o shared.core hang.core
+                                              a dump without anybody's data
   unpack diff good.core bad.core              what differs; its own options: unpack diff --help
   unpack lint hang.core                       what breaks a rule; its own options: unpack lint --help
   unpack triage DIR                           many dumps of hangs, in groups of one cause; its own
@@ -60,7 +63,8 @@ unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a ha
                               standard input.
 
 What is shown:
-  --format=FORMAT       text (default), jsonl, stats or names; csv of --query
+  --format=FORMAT       text (default), jsonl, stats or names; csv of --query; markdown: a page for
+                        bug trackers, below 60,000 bytes, the most important first
   --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
                         ?, any case), and what they point to
   --address=A..B        records at or above A and below B, and what they point to
@@ -95,6 +99,8 @@ What is shown:
                         what differs from one image to the next, in this dump or the next one
   --page-tables         only the page tables of contexts, from dumps that have them: a line for each
                         range of pages, with where it is and its flags
+  --redact              only what may be shown to others: memory that is not commands or state is
+                        zero, names are numbers, addresses stay; with --convert, too
   --continue-past-end   batches continue after the packet that ends them, to the end of memory
   --follow=WHICH        none: the submission's own batch; batches: jumps and calls too; all
                         (default): every pointer
@@ -156,11 +162,10 @@ Exit code: 0 all was decoded; 1 the input could not be read or decoded whole; 2 
 
 }  // namespace
 
-std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
+std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools::Verb> verbs,
+                                  Arguments& arguments) {
   CLI::App app("", "unpack");
   app.set_help_flag();
-  bool help = false;
-  app.add_flag("-h,--help", help);
   app.add_option("FILE", arguments.files);
   app.add_option("--gen", arguments.generation);
   app.add_option("--engine", arguments.engine);
@@ -170,7 +175,7 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
   app.add_option("--format", arguments.format)
-      ->check(tools::OneOf({"text", "jsonl", "stats", "names", "csv", "cpp", "c"}));
+      ->check(tools::OneOf({"text", "jsonl", "stats", "names", "csv", "markdown", "cpp", "c"}));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;
@@ -206,6 +211,7 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   app.add_option("--tables", arguments.tables)->allow_extra_args(false);
   app.add_option("--describe", arguments.describe);
   app.add_flag("--list", arguments.list);
+  app.add_flag("--redact", arguments.redact);
   app.add_flag("--contexts", arguments.contexts);
   app.add_flag("--page-tables", arguments.page_tables);
   app.add_option("--convert", arguments.convert)->check(tools::OneOf(tools::ConvertFormats()));
@@ -225,24 +231,15 @@ std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments) {
   // Deeper nesting could overflow the stack.
   app.add_option("--max-calls", arguments.max_calls)->check(CLI::Range(1, 256));
   app.add_option("--max-pointers", arguments.max_pointers)->check(CLI::Range(1, 64));
-  bool version = false;
-  app.add_flag("--version", version);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; unpack --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("unpack %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    const std::string text = absl::StrReplaceAll(
-        kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")},
-                {"@CONVERSIONS@", absl::StrJoin(tools::ConvertFormats(), ", ")}});
-    std::fputs(text.c_str(), stdout);
-    return kGood;
+  const std::string help =
+      absl::StrReplaceAll(kHelp, {{"@INPUTS@", absl::StrJoin(inputs, ", ")},
+                                  {"@CONVERSIONS@", absl::StrJoin(tools::ConvertFormats(), ", ")}});
+  const tools::Program program = {.name = "unpack",
+                                  .help = help,
+                                  .descriptions = BuiltInDigest,
+                                  .verbs = {verbs.begin(), verbs.end()}};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, argc, argv, Complain)) {
+    return done;
   }
   std::vector<std::string> given = tools::GivenOptions(app);
   const absl::Status together = tools::CheckCombinations(given, arguments.format, arguments.follow);

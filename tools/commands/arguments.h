@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
+#include "runtime/base/program/facts.h"
 #include "tools/draws.h"
 
 namespace packsmith::commands {
@@ -22,6 +24,7 @@ struct Arguments {
   std::optional<std::string> describe, ecode;
   std::string dmesg;   // a file
   std::string device;  // a PCI address
+  bool redact = false;
   bool list = false;
   bool contexts = false;
   bool page_tables = false;
@@ -39,8 +42,10 @@ struct Arguments {
 };
 
 // Reads the command line into `arguments`. An exit code: there is nothing left to do, because help
-// or the version was printed, or because the command line is wrong, which was said.
-std::optional<int> ParseArguments(int argc, char** argv, Arguments& arguments);
+// or the version was printed, or because the command line is wrong, which was said. `verbs`: the
+// subcommands.
+std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools::Verb> verbs,
+                                  Arguments& arguments);
 
 }  // namespace packsmith::commands
 

@@ -7,11 +7,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/progress.h"
 #include "runtime/decode/record.h"
 #include "runtime/decode/sinks/text_sink.h"
 
 namespace packsmith::commands {
 void Complain(absl::string_view text) {
+  HideProgress();
   // Errors in a description take several lines.
   std::string lines = "unpack: ";
   for (const absl::string_view line :

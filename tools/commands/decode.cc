@@ -13,10 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/aub/play.h"
+#include "runtime/base/progress.h"
 #include "runtime/base/same_file.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
 #include "runtime/hang/rings.h"
+#include "tools/commands/bug_report.h"
 #include "tools/commands/command.h"
 #include "tools/commands/dump_groups.h"
 #include "tools/commands/hang.h"
@@ -27,6 +29,7 @@
 #include "tools/descriptions.h"
 #include "tools/inputs.h"
 #include "tools/program_source.h"
+#include "tools/redact.h"
 #include "tools/wanted_names.h"
 
 namespace packsmith::commands {
@@ -58,6 +61,7 @@ using tools::Then;
 int Decode(const Arguments& arguments) {
   const absl::StatusOr<Plan> plan = PlanOf(arguments);
   if (!plan.ok()) return Refuse(plan.status().message());
+  const ShowProgress progress("unpack", "records");
   const absl::StatusOr<FoundDumps> found = Files(arguments.files);
   if (!found.ok()) {
     Complain(found.status().message());
@@ -87,8 +91,12 @@ int Decode(const Arguments& arguments) {
     return Refuse(refused.message());
   }
 
-  tools::Inputs inputs(found->paths, plan->raw, Complain);
-  inputs.SetRemarks(found->remarks);
+  // What is redacted once stays in memory, where it takes little.
+  tools::Inputs inputs(found->paths, plan->raw, Complain,
+                       arguments.redact ? tools::Keep::kAll : tools::Keep::kSome);
+  tools::Redactor redactor;
+  // The index of a folder has command lines and names of processes.
+  if (!arguments.redact) inputs.SetRemarks(found->remarks);
   for (const std::string& problem : found->problems) inputs.Fail(problem);
   std::set<std::string> noted;
   const DescribeDump describe = [&](Dump& dump, const std::string& path,
@@ -107,6 +115,7 @@ int Decode(const Arguments& arguments) {
     if (found.ok()) {
       aub::Play(*found, dump, {.images = arguments.contexts || arguments.page_tables});
       hang::AddRings(*found, dump);
+      if (arguments.redact) redactor.Redact(*found, dump);
     } else {
       Complain(absl::StrCat(path == "-" ? "<stdin>" : path, ": ", found.status().message()));
     }
@@ -173,6 +182,9 @@ int Decode(const Arguments& arguments) {
   }
   if (arguments.hang) return ShowHangs(arguments, *events, inputs, describe);
   if (arguments.run) return Simulate(arguments, inputs, describe);
+  if (arguments.format == "markdown") {
+    return WriteBugReport(arguments, *plan, *events, inputs, describe);
+  }
   return DecodeGroups(arguments, *plan, read_files, *events, inputs, describe);
 }
 

@@ -23,8 +23,8 @@
 #include "absl/strings/string_view.h"
 #include "runtime/aub/play.h"
 #include "runtime/base/command_line.h"
+#include "runtime/base/program/program.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 #include "runtime/compare/compare.h"
 #include "runtime/compare/report.h"
 #include "runtime/compare/trail.h"
@@ -108,9 +108,6 @@ int RefuseDiff(absl::string_view text) {
 std::optional<int> ParseDiff(int argc, char** argv, DiffArguments& arguments) {
   CLI::App app("", "unpack diff");
   app.set_help_flag();
-  bool help = false, version = false;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("INPUT", arguments.inputs);
   app.add_option("--draw", arguments.draw);
   app.add_option("--dispatch", arguments.dispatch);
@@ -132,19 +129,10 @@ std::optional<int> ParseDiff(int argc, char** argv, DiffArguments& arguments) {
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0} >> 1));
   app.add_option("-o,--output", arguments.output);
   app.add_flag("--no-pager", arguments.no_pager);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return RefuseDiff(
-        absl::StrCat(tools::WhatIsWrong(app, e), "; unpack diff --help lists the options"));
-  }
-  if (version) {
-    std::printf("unpack %s\n", Version());
-    return kSame;
-  }
-  if (help) {
-    std::fputs(kDiffHelp, stdout);
-    return kSame;
+  const tools::Program program = {
+      .name = "unpack diff", .help = kDiffHelp, .descriptions = BuiltInDigest};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, argc, argv, Complain)) {
+    return done;
   }
   const std::vector<std::string> given = tools::GivenOptions(app);
   if (arguments.side_by_side && arguments.format == "jsonl") {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/progress.h"
 #include "runtime/base/unicode.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/sinks/filter_sink.h"
@@ -26,6 +27,7 @@
 #include "tools/failures.h"
 #include "tools/kernels.h"
 #include "tools/output.h"
+#include "tools/progress_sink.h"
 
 namespace packsmith::commands {
 namespace {
@@ -79,7 +81,7 @@ class Groups {
  private:
   // The sinks that records go through, the last one first.
   struct Sinks {
-    std::unique_ptr<decode::Sink> writer, kernels, filtered, reporting;
+    std::unique_ptr<decode::Sink> writer, kernels, filtered, reporting, progress;
     decode::UndescribedSeen undescribed;
     decode::Sink* first = nullptr;
 
@@ -218,9 +220,15 @@ class Groups {
         options.draws_before = draws_;
         options.dispatches_before = dispatches_;
         arguments_.questions.Set(options);
+        if (ShowsProgress()) {
+          sinks.Put(sinks.progress, std::make_unique<tools::ProgressSink>(*sinks.first));
+        }
         decoder = std::make_unique<decode::Decoder>(gpu_->tables, *sinks.first, options);
       }
-      if (const std::string note = order.Add(dump, path); !note.empty()) {
+      // A path may hold names that nobody else should read.
+      const std::string name =
+          arguments_.redact ? absl::StrCat("file ", ++files_) : std::string(path);
+      if (const std::string note = order.Add(dump, name); !note.empty()) {
         Complain("note: " + note);
         sinks.first->OnRemark(note, false);
       }
@@ -267,6 +275,7 @@ class Groups {
   uint64_t draws_ = 0;  // of the groups so far
   uint64_t dispatches_ = 0;
   uint64_t next_id_ = 0;              // of the next group's first record
+  uint64_t files_ = 0;                // that have been decoded
   std::optional<tools::Gpu> before_;  // of the previous dump
 
   // Of the current group.

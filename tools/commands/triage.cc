@@ -20,9 +20,11 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/file.h"
+#include "runtime/base/program/program.h"
+#include "runtime/base/progress.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 #include "runtime/dump/dump.h"
+#include "runtime/generations/generations.h"
 #include "runtime/triage/groups.h"
 #include "runtime/triage/known_issues.h"
 #include "runtime/triage/state_file.h"
@@ -85,9 +87,6 @@ struct TriageArguments {
 std::optional<int> ParseTriage(int argc, char** argv, TriageArguments& arguments) {
   CLI::App app("", "unpack triage");
   app.set_help_flag();
-  bool help = false, version = false;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("PATH", arguments.paths);
   app.add_option("--by", arguments.by);
   app.add_option("--known", arguments.known);
@@ -100,19 +99,10 @@ std::optional<int> ParseTriage(int argc, char** argv, TriageArguments& arguments
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0} >> 1));
   app.add_option("-o,--output", arguments.output);
   app.add_flag("--no-pager", arguments.no_pager);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return Refuse(
-        absl::StrCat(tools::WhatIsWrong(app, e), "; unpack triage --help lists the options"));
-  }
-  if (version) {
-    std::printf("unpack %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kTriageHelp, stdout);
-    return kGood;
+  const tools::Program program = {
+      .name = "unpack triage", .help = kTriageHelp, .descriptions = BuiltInDigest};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, argc, argv, Complain)) {
+    return done;
   }
   if (arguments.paths.empty()) {
     return Refuse("no dump or folder was given; unpack triage --help says more");
@@ -201,9 +191,13 @@ int TriageDumps(int argc, char** argv) {
     return tools::TablesOf("", dump, note);
   };
   triage::Groups groups(*fields, *std::move(known));
+  const ShowProgress progress("unpack triage");
+  size_t read = 0;
+  SetProgress(absl::StrCat("0 of ", files.size(), " files"));
   const absl::StatusOr<triage::SurveyCount> count =
       triage::Survey(files, options, state ? &*state : nullptr, [&](const triage::Record& record) {
         const std::string more = groups.Add(record);
+        SetProgress(absl::StrCat(++read, " of ", files.size(), " files"));
         if (lines) (*output)->Append(triage::ToJson(record, more) + "\n");
       });
   absl::Status status = count.status();

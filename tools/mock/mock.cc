@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/command_line.h"
-#include "runtime/base/version.h"
+#include "runtime/base/program/program.h"
 #include "runtime/capture/records/command_line.h"
+#include "runtime/generations/generations.h"
 #include "tools/mock/launcher.h"
 #include "tools/mock/run.h"
 #include "tools/mock/session.h"
@@ -63,10 +65,8 @@ int Main(int argc, char** argv) {
   SessionOptions options;
   CLI::App app("", "packsmith-mock");
   app.set_help_flag();
-  bool help = false, version = false, list = false;
+  bool list = false;
   std::vector<std::string> words;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_flag("--list", list);
   app.add_option("WORDS", words);
   app.add_option("--device", options.devices)->delimiter(',')->allow_extra_args(false);
@@ -81,21 +81,11 @@ int Main(int argc, char** argv) {
   app.add_flag("--verbose", options.log.calls);
   app.add_flag("--warnings", options.log.warnings);
   app.add_flag("--summary", run.summary);
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(absl::StrCat(tools::WhatIsWrong(app, e), "; packsmith-mock --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("packsmith-mock %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kHelp, stdout);
-    std::fputs(std::string(capture::kRecordHelp).c_str(), stdout);
-    std::fputs(kExitCodes, stdout);
-    return kGood;
+  const tools::Program program = {.name = "packsmith-mock",
+                                  .help = absl::StrCat(kHelp, capture::kRecordHelp, kExitCodes),
+                                  .descriptions = BuiltInDigest};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, own, argv, Complain)) {
+    return *done;
   }
   if (list) {
     std::fputs(ListDevices().c_str(), stdout);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/command_line.h"
-#include "runtime/base/version.h"
+#include "runtime/base/program/program.h"
 #include "runtime/capture/records/command_line.h"
 #include "runtime/capture/records/recorder.h"
 #include "runtime/capture/trace/tracer.h"
@@ -107,30 +107,15 @@ int Main(int argc, char** argv) {
   if (own < argc) options.arguments.assign(argv + own + 1, argv + argc);
   CLI::App app("", "packsmith-trace");
   app.set_help_flag();
-  bool help = false, version = false;
   std::vector<std::string> words;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("WORDS", words);
   app.add_option("--linger", options.linger_seconds)->check(CLI::Range(0.0, 1e6));
   app.add_flag("--summary", options.summary);
   capture::AddRecordOptions(app, options.record);
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(
-        absl::StrCat(tools::WhatIsWrong(app, e), "; packsmith-trace --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("packsmith-trace %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kHelp, stdout);
-    std::fputs(std::string(capture::kRecordHelp).c_str(), stdout);
-    std::fputs(kExitCodes, stdout);
-    return kGood;
+  const tools::Program program = {.name = "packsmith-trace",
+                                  .help = absl::StrCat(kHelp, capture::kRecordHelp, kExitCodes)};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, own, argv, Complain)) {
+    return *done;
   }
   if (!words.empty()) {
     Complain(absl::StrCat("the program and its arguments come after --: packsmith-trace … -- ",
