@@ -22,11 +22,12 @@
 #include "absl/strings/string_view.h"
 #include "runtime/aub/play.h"
 #include "runtime/base/command_line.h"
+#include "runtime/base/program/program.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 #include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/elf_core.h"
 #include "runtime/dump/read.h"
+#include "runtime/generations/generations.h"
 #include "runtime/hang/rings.h"
 #include "runtime/reduce/minimize.h"
 #include "runtime/reduce/packets.h"
@@ -250,9 +251,6 @@ int Main(int argc, char** argv) {
   }
   CLI::App app("", "packsmith-bisect");
   app.set_help_flag();
-  bool help = false, version = false;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("DUMP", arguments.dump);
   app.add_option("-o,--output", arguments.output);
   const CLI::Range time(0.001, 1e9);
@@ -263,20 +261,10 @@ int Main(int argc, char** argv) {
   app.add_flag("--show", arguments.command.shows_output);
   app.add_option("--gen", arguments.generation);
   app.add_option("--xml", arguments.xml);
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::ParseError& e) {
-    Complain(
-        absl::StrCat(tools::WhatIsWrong(app, e), "; packsmith-bisect --help lists the options"));
-    return kWrongUsage;
-  }
-  if (version) {
-    std::printf("packsmith-bisect %s\n", Version());
-    return kGood;
-  }
-  if (help) {
-    std::fputs(kHelp, stdout);
-    return kGood;
+  const tools::Program program = {
+      .name = "packsmith-bisect", .help = kHelp, .descriptions = BuiltInDigest};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, own, argv, Complain)) {
+    return *done;
   }
   const char* missing = arguments.dump.empty()            ? "a dump must be given"
                         : arguments.output.empty()        ? "--output=FILE must be given"

@@ -23,8 +23,8 @@
 #include "absl/strings/string_view.h"
 #include "runtime/aub/play.h"
 #include "runtime/base/command_line.h"
+#include "runtime/base/program/program.h"
 #include "runtime/base/same_file.h"
-#include "runtime/base/version.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/dump/raw.h"
 #include "runtime/dump/read.h"
@@ -101,9 +101,6 @@ int RefuseLint(absl::string_view text) {
 std::optional<int> ParseLint(int argc, char** argv, LintArguments& arguments) {
   CLI::App app("", "unpack lint");
   app.set_help_flag();
-  bool help = false, version = false;
-  app.add_flag("-h,--help", help);
-  app.add_flag("--version", version);
   app.add_option("FILE", arguments.inputs);
   app.add_option("--fail-on", arguments.fail_on)
       ->check(tools::OneOf({"error", "warning", "note", "never"}));
@@ -126,19 +123,10 @@ std::optional<int> ParseLint(int argc, char** argv, LintArguments& arguments) {
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0} >> 1));
   app.add_option("-o,--output", arguments.output);
   app.add_flag("--no-pager", arguments.no_pager);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return RefuseLint(
-        absl::StrCat(tools::WhatIsWrong(app, e), "; unpack lint --help lists the options"));
-  }
-  if (version) {
-    std::printf("unpack %s\n", Version());
-    return kClean;
-  }
-  if (help) {
-    std::fputs(kLintHelp, stdout);
-    return kClean;
+  const tools::Program program = {
+      .name = "unpack lint", .help = kLintHelp, .descriptions = BuiltInDigest};
+  if (const std::optional<int> done = tools::ParseCommandLine(app, program, argc, argv, Complain)) {
+    return done;
   }
   if (!arguments.rules && arguments.inputs.empty()) {
     return RefuseLint("no file was given; - is standard input; unpack lint --help says more");
