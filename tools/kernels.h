@@ -42,6 +42,7 @@ class KernelSink : public decode::Sink {
   void OnDump(const Dump* dump) override { next_.OnDump(dump); }
   void OnInsert(absl::string_view text) override { next_.OnInsert(text); }
   void OnSubmission(const Submission& s, uint64_t id) override { next_.OnSubmission(s, id); }
+  void OnLead(const decode::Lead& lead) override { next_.OnLead(lead); }
   void OnRecord(const decode::Record& record) override {
     if (record.kernel != nullptr) files_.Add(record);
     next_.OnRecord(record);

@@ -68,7 +68,8 @@ struct Record {
   uint64_t parent = kNoParent;
   uint32_t space = 0;
   uint64_t address = 0;
-  uint32_t depth = 0;  // packets: 0 is the submission's own batch, +1 a call
+  uint32_t depth = 0;   // packets: 0 is the submission's own batch, +1 a call
+  uint32_t stream = 0;  // packets: index of the tables' stream that they are part of
   // Submission::index of the submission that is being decoded. Nothing for kRegister.
   uint32_t submission = 0;
   // For a draw or dispatch, and what it points to: its number among all that the decoder has

@@ -18,6 +18,7 @@ class HangSink : public decode::Sink {
   void OnSubmission(const Submission& submission, uint64_t id) override {
     next_.OnSubmission(submission, id);
   }
+  void OnLead(const decode::Lead& lead) override { next_.OnLead(lead); }
   void OnRecord(const decode::Record& record) override { next_.OnRecord(record); }
   void OnDump(const Dump* dump) override {
     next_.OnDump(dump);

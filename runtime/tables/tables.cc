@@ -336,6 +336,9 @@ class Checker {
     }
     for (const Image& i : All<Image>(h_.images)) {
       if (i.use > SurfaceUse::kTarget) Fail("an image of unknown use", i.address);
+      if (static_cast<uint32_t>(i.tiling) >= kTilings) {
+        Fail("an image of unknown tiling", i.address);
+      }
       Index(i.when, h_.conditions, true);
       Index(i.address, h_.leaves, false);
       Index(i.format, h_.leaves, true);

@@ -398,9 +398,27 @@ struct Draw {
   uint32_t cut;   // kNone: all bits of an index set
 };
 
+// The order of texels in memory. runtime/layout/layout.h describes them.
+enum class Tiling : uint32_t {
+  kUnknown,  // not described
+  kLinear,
+  kX,
+  kY,
+  kW,
+  kYf,
+  kYs,
+  kTile4,
+  kTile64,
+  kTile64Xe2,
+  kTwiddled,
+  kCompressed,  // only the GPU can read texels
+};
+inline constexpr uint32_t kTilings = 12;
+
 // A surface that a record describes: its texels and its size.
 struct Image {
   SurfaceUse use;
+  Tiling tiling;
   uint32_t when;     // Condition for there being one, or kNone
   uint32_t address;  // Leaf
   uint32_t format;   // Leaf whose named values are formats, or kNone

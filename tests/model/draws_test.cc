@@ -118,6 +118,8 @@ TEST(Images, SayWhichFieldsTheyAreMadeOf) {
               IsEmpty());
   EXPECT_THAT(with("as=\"target\" address=\"At\""), IsEmpty());
   EXPECT_THAT(with("as=\"depth\" address=\"At\""), SizeIs(1));
+  EXPECT_THAT(with("address=\"At\" tiling=\"Tile4\""), IsEmpty());
+  EXPECT_THAT(with("address=\"At\" tiling=\"diagonal\""), SizeIs(1));
   EXPECT_THAT(with("width=\"Width\""), SizeIs(1));
   EXPECT_THAT(with("address=\"Width\""), SizeIs(1));
   EXPECT_THAT(with("address=\"Nothing\""), SizeIs(1));
@@ -127,15 +129,18 @@ TEST(Images, SayWhichFieldsTheyAreMadeOf) {
 
 TEST(Images, OfAnHeirReplaceThoseThatItInherits) {
   const std::string field = "<field name=\"At\" dword=\"0\" bits=\"31:0\" type=\"address\"/>";
-  const LoadResult result = LoadBody(absl::StrCat(
-      "<struct name=\"S\" dwords=\"1\">", field, "<image address=\"At\"/></struct>",
-      "<struct name=\"T\" like=\"S\"/>",
-      "<struct name=\"U\" like=\"S\"><image as=\"texture\" address=\"At\"/></struct>"));
+  const LoadResult result =
+      LoadBody(absl::StrCat("<struct name=\"S\" dwords=\"1\">", field,
+                            "<image address=\"At\"/></struct>", "<struct name=\"T\" like=\"S\"/>",
+                            "<struct name=\"U\" like=\"S\"><image as=\"texture\" address=\"At\" "
+                            "tiling=\"X\"/></struct>"));
   ASSERT_THAT(Summary(result), IsEmpty());
   ASSERT_THAT(ContainerNamed(result, "T").images, SizeIs(1));
   EXPECT_EQ(ContainerNamed(result, "T").images[0].use, SurfaceUse::kAny);
   ASSERT_THAT(ContainerNamed(result, "U").images, SizeIs(1));
   EXPECT_EQ(ContainerNamed(result, "U").images[0].use, SurfaceUse::kTexture);
+  EXPECT_EQ(ContainerNamed(result, "T").images[0].tiling, Tiling::kUnknown);
+  EXPECT_EQ(ContainerNamed(result, "U").images[0].tiling, Tiling::kX);
 }
 
 }  // namespace

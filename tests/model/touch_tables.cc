@@ -140,6 +140,7 @@ class Toucher {
     Draw(c.draw);
     for (const t::Image& image : tables_.images(c)) {
       Condition(image.when);
+      sum_ += static_cast<uint32_t>(image.tiling);
       sum_ += tables_.leaf(image.address).bit;
       for (const uint32_t leaf : {image.format, image.type}) {
         if (leaf != t::kNone) Text(tables_.ValueName(tables_.leaf(leaf), 1));

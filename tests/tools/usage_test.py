@@ -159,6 +159,7 @@ class CombinationsTest(ProgramTest):
                           ["--page-tables", "--contexts", dump],
                           ["--hang", "--kernels=k", dump], ["--hide-zero", "--format=jsonl", dump],
                           ["--no-offsets", "--format=stats", dump],
+                          ["--hang", "--format=html", dump], ["--strict", "--format=html", dump],
                           ["--disassembler=cat", "--format=names", dump],
                           ["--kernels=k", "--follow=none", dump]):
             said = self.refused(*arguments)

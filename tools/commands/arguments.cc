@@ -33,6 +33,7 @@ Examples:
   unpack --filter='3DSTATE_*S,3DPRIMITIVE' hang.core
                                               some packets (or structures), and what they point to
   unpack --address=0x1000..0x2000 hang.core   the records in that address range
+  unpack --format=html -o page.html hang.core a page for a browser: search, links, images, state
   unpack --format=stats *.core                how often each packet occurs
   unpack --format=names --no-offsets a.core   one name a line, for diff
   unpack --format=jsonl hang.core | jq .      one JSON record a line
@@ -63,8 +64,9 @@ unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a ha
                               standard input.
 
 What is shown:
-  --format=FORMAT       text (default), jsonl, stats or names; csv of --query; markdown: a page for
-                        bug trackers, below 60,000 bytes, the most important first
+  --format=FORMAT       text (default), jsonl, html (a page for a browser), stats or names; csv of
+                        --query; markdown: a page for bug trackers, below 60,000 bytes, the most
+                        important first
   --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
                         ?, any case), and what they point to
   --address=A..B        records at or above A and below B, and what they point to
@@ -175,7 +177,8 @@ std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools:
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
   app.add_option("--format", arguments.format)
-      ->check(tools::OneOf({"text", "jsonl", "stats", "names", "csv", "markdown", "cpp", "c"}));
+      ->check(tools::OneOf(
+          {"text", "jsonl", "html", "stats", "names", "csv", "markdown", "cpp", "c"}));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;

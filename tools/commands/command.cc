@@ -29,7 +29,8 @@ int Refuse(absl::string_view text) {
 }
 
 absl::StatusOr<std::unique_ptr<tools::CliOutput>> Open(const Arguments& arguments) {
-  const bool for_people = arguments.format != "jsonl" && arguments.format != "csv";
+  const bool for_people =
+      arguments.format == "text" || arguments.format == "stats" || arguments.format == "names";
   return tools::OpenOutput(
       {arguments.output, !arguments.no_pager && for_people, [] { std::_Exit(kGood); }});
 }

@@ -23,6 +23,7 @@
 #include "runtime/hang/report_json.h"
 #include "runtime/hang/report_sink.h"
 #include "runtime/hang/report_text.h"
+#include "runtime/html/page.h"
 #include "tools/commands/hang.h"
 #include "tools/failures.h"
 #include "tools/kernels.h"
@@ -33,6 +34,13 @@ namespace packsmith::commands {
 namespace {
 
 using tools::Then;
+
+// Paths without their folders.
+std::vector<std::string> NamesOf(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(path.substr(path.rfind('/') + 1));
+  return names;
+}
 
 // Decodes dumps of one GPU after the other, all to one output.
 class Groups {
@@ -48,6 +56,7 @@ class Groups {
         inputs_(inputs),
         describe_(std::move(describe)),
         text_(arguments.format == "text"),
+        html_(arguments.format == "html"),
         color_(text_ && tools::UseColor(arguments.color, arguments.output)),
         disassembler_(arguments.disassembler) {}
 
@@ -72,6 +81,7 @@ class Groups {
       Complain(failures);
     }
     if (status.ok() && kernels_ != nullptr) status = kernels_->status();
+    if (page_ != nullptr) page_->Finish();
     if (status.ok() && output_ != nullptr) status = output_->Finish();
     if (status.ok()) return result_;
     Complain(status.message());
@@ -146,6 +156,9 @@ class Groups {
       sinks.Put(sinks.writer, decode::MakeStatsSink(*output_));
     } else if (arguments_.format == "names") {
       sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
+    } else if (html_) {
+      if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOf(arguments_.files)});
+      sinks.first = page_.get();
     } else {
       decode::TextOptions options;
       // For a hang the report comes first, then the overview.
@@ -175,7 +188,7 @@ class Groups {
     const auto report = [this](const tables::Tables& tables, const Dump& dump) {
       const hang::HangReport report =
           hang::MakeHangReport(tables, dump, EventsOf(arguments_, events_, dump, path_));
-      if (!text_) {
+      if (!text_ && !html_) {
         return JsonWithHiddenEscaped(hang::ToJson(tables, report) +
                                      hang::FactsToJson(*dump.error_state));
       }
@@ -195,7 +208,8 @@ class Groups {
     }
     Complain(absl::StrCat("note: ", path, " is from another GPU (", gpu_->tables.title(),
                           ") than the files before it, and is decoded separately"));
-    if (arguments_.format == "jsonl" || arguments_.format == "csv") return absl::OkStatus();
+    if (arguments_.format == "jsonl" || arguments_.format == "csv" || html_)
+      return absl::OkStatus();
     // Formats that do not name the device themselves.
     output_->Append(
         text_ ? "\n" : absl::StrCat("\ndevice  ", decode::Harmless(gpu_->tables.title()), "\n"));
@@ -223,6 +237,7 @@ class Groups {
         if (ShowsProgress()) {
           sinks.Put(sinks.progress, std::make_unique<tools::ProgressSink>(*sinks.first));
         }
+        options.leads |= html_;
         decoder = std::make_unique<decode::Decoder>(gpu_->tables, *sinks.first, options);
       }
       // A path may hold names that nobody else should read.
@@ -265,10 +280,11 @@ class Groups {
   const std::vector<hang::Event>& events_;
   tools::Inputs& inputs_;
   const DescribeDump describe_;
-  const bool text_, color_;
+  const bool text_, html_, color_;
   tools::Disassembler disassembler_;
   std::unique_ptr<tools::KernelFiles> kernels_;
   std::unique_ptr<tools::CliOutput> output_;
+  std::unique_ptr<html::Page> page_;  // of all groups; writes to the output
   std::vector<std::string> reasons_;  // for exit code 1
   int result_ = kGood;
   bool any_ = false;    // whether a first pass decoded anything

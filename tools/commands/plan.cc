@@ -106,8 +106,10 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
         arguments.strict ? "--strict" : "--kernels", " and --format=", arguments.format,
         " do not go together: that format does not read fields"));
   }
-  if (options.brief && arguments.hang) {
-    return absl::InvalidArgumentError(absl::StrCat("--hang and --format=", arguments.format,
+  const bool html = arguments.format == "html";
+  if ((options.brief && arguments.hang) || (html && (arguments.hang || arguments.strict))) {
+    return absl::InvalidArgumentError(absl::StrCat(arguments.hang ? "--hang" : "--strict",
+                                                   " and --format=", arguments.format,
                                                    " do not go together; give text or jsonl"));
   }
   if (arguments.strict) {

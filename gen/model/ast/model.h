@@ -26,6 +26,7 @@ using tables::Access;
 using tables::ContainerKind;
 using tables::Meaning;
 using tables::Role;
+using tables::Tiling;
 
 enum class FieldType {
   kUint,
@@ -186,6 +187,11 @@ static_assert(std::size(kOperandNames) == tables::kOperandRoles);
 // What they call the numbers of the operand `tiling`.
 inline constexpr absl::string_view kTilingNames[] = {
     "linear", "X", "Y", "Tile4", "Yf", "Ys", "Tile64", "Tile64-Xe2", "X-or-Y"};
+// Those of images, in the order of Tiling.
+inline constexpr absl::string_view kImageTilingNames[] = {
+    "unknown", "linear", "X",      "Y",          "W",        "Yf",
+    "Ys",      "Tile4",  "Tile64", "Tile64-Xe2", "twiddled", "compressed"};
+static_assert(std::size(kImageTilingNames) == tables::kTilings);
 inline constexpr absl::string_view kRelationNames[] = {"commits", "requires", "invalidates"};
 static_assert(std::size(kRelationNames) ==
               static_cast<size_t>(tables::RelationKind::kInvalidates) + 1);
@@ -342,6 +348,7 @@ enum class NotZero : uint8_t {
 // A surface that the container describes.
 struct Image {
   SurfaceUse use = SurfaceUse::kAny;
+  Tiling tiling = Tiling::kUnknown;
   Late<Condition> when;
   Late<FieldRef> address, format, type;
   Late<Expression> width, height, depth, pitch;

@@ -389,6 +389,7 @@ const Attributes<Draws>& DrawsAttributes() {
 const Attributes<Image>& ImageAttributes() {
   using T = Image;
   static const auto& table = *new Attributes<T>{Word<&T::use>("as", kSurfaceWords),
+                                                Word<&T::tiling>("tiling", kImageTilingNames),
                                                 Later<&T::when>("when"),
                                                 Later<&T::address>("address").Required(),
                                                 Later<&T::format>("format"),

@@ -488,6 +488,9 @@ class ReferenceWriter {
       constexpr const char* kUses[] = {"", "texture", "target"};
       Text("as", kUses[static_cast<size_t>(i.use)]);
       Text("when", i.when.text);
+      if (i.tiling != Tiling::kUnknown) {
+        Text("tiling", std::string(kImageTilingNames[static_cast<size_t>(i.tiling)]));
+      }
       Text("address", i.address.text);
       Text("format", i.format.text);
       Text("type", i.type.text);

@@ -531,6 +531,7 @@ class TablesWriter {
     };
     t::Image out{};
     out.use = from.use;
+    out.tiling = from.tiling;
     out.when = AddCondition(from.when.is, asker);
     out.address = leaf(from.address.is);
     out.format = leaf(from.format.is);

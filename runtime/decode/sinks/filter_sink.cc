@@ -56,7 +56,10 @@ class FilterSink : public Sink {
 
   void OnInsert(absl::string_view text) override { next_.OnInsert(text); }
 
+  void OnLead(const Lead& lead) override { leads_.emplace_back(lead, *lead.at); }
+
   void OnRecord(const Record& record) override {
+    const std::vector<std::pair<Lead, FieldAt>> leads = std::exchange(leads_, {});
     if (record.type == RecordType::kRegister) {
       const bool named = filter_.names.empty() || Matches(record.name);
       if (named && !filter_.draw && filter_.first == 0 && filter_.end == ~uint64_t{0}) {
@@ -80,6 +83,11 @@ class FilterSink : public Sink {
     path_.emplace_back(record.id, shown);
     if (!shown) return;
     Announce();
+    for (const auto& [lead, at] : leads) {
+      Lead copy = lead;
+      copy.at = &at;
+      next_.OnLead(copy);
+    }
     next_.OnRecord(record);
   }
 
@@ -140,6 +148,8 @@ class FilterSink : public Sink {
   // From a packet to the record at hand: id and whether it is shown.
   std::vector<std::pair<uint64_t, bool>> path_;
   std::vector<Brief> shown_;
+  // Of the next record. It is not known yet whether that is shown.
+  std::vector<std::pair<Lead, FieldAt>> leads_;
 };
 
 }  // namespace

@@ -103,6 +103,8 @@ std::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& rec
                    &tables.leaf(image.address),
                    MaskAddress(*address, tables.address_mask()),
                    "",
+                   nullptr,
+                   image.tiling,
                    0,
                    0,
                    0,
@@ -112,6 +114,10 @@ std::optional<ImageSeen> ImageOf(const tables::Tables& tables, const Record& rec
       const std::optional<uint64_t> raw = scope.Raw(leaf);
       if (!raw) continue;
       const absl::string_view name = tables.ValueName(tables.leaf(leaf), *raw);
+      const tables::NamedValue* const value = tables.FindValue(tables.leaf(leaf), *raw);
+      if (value != nullptr && value->format != tables::kNone) {
+        seen.texel = &tables.format(value->format);
+      }
       absl::StrAppend(&seen.format, seen.format.empty() ? "" : " ");
       if (name.empty()) {
         absl::StrAppend(&seen.format, *raw);

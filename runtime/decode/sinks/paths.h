@@ -83,7 +83,9 @@ struct ImageSeen {
   tables::SurfaceUse use;
   const tables::Leaf* leaf;  // with the address
   uint64_t address;
-  std::string format;  // empty if unknown
+  std::string format;           // empty if unknown
+  const tables::Format* texel;  // the components of a texel; null if they are not described
+  tables::Tiling tiling;
   uint64_t width, height, depth;
   uint64_t pitch;  // bytes from row to row
 };

@@ -71,6 +71,7 @@ uint64_t Emitter::EmitDescribed(const Described& described, const RecordView& vi
   described_.parts = view.parts;
   described_.index = described.index;
   described_.bound = described.bound;
+  described_.stream = described.stream;
   described_.stored = stored;
   described_.faults = faults;
   described_.shape = shape != nullptr ? shape->number : 0;

@@ -53,8 +53,9 @@ class Emitter {
     uint64_t address;
     uint64_t parent;
     uint32_t depth = 0;
-    int64_t index = -1;  // as Record
-    bool bound = false;  // as Record
+    int64_t index = -1;   // as Record
+    bool bound = false;   // as Record
+    uint32_t stream = 0;  // as Record
   };
   uint64_t EmitDescribed(const Described& described, const RecordView& view, const Shape* shape,
                          absl::Span<const Stored> stored, absl::Span<const Fault> faults);
