@@ -15,8 +15,8 @@ using Names = std::initializer_list<absl::string_view>;
 constexpr Names kOfDescriptions = {"--describe", "--list",   "--gen",   "--xml",     "--tables",
                                    "--format",   "--output", "--color", "--no-pager"};
 // --hang shows the report, and no batches.
-constexpr Names kOfReports = {"--hang",  "--dmesg",  "--device", "--gen",    "--xml",
-                              "--tables", "--input",  "--format", "--output", "--color",
+constexpr Names kOfReports = {"--hang",     "--dmesg",     "--device", "--gen",    "--xml",
+                              "--tables",   "--input",     "--format", "--output", "--color",
                               "--no-pager", "--max-input", "--redact"};
 // --ecode reads a line, not a dump.
 constexpr Names kOfCodes = {"--ecode", "--gen", "--output", "--no-pager"};

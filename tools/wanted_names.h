@@ -18,9 +18,10 @@ namespace packsmith::tools {
 class WantedNames {
  public:
   // `filter`: globs of packets, structures, kinds of data and registers, as decode::Filter takes
-  // them. `engine`, `stream`: empty if not given.
+  // them. `engine`, `stream`: empty if not given. `fields`: patterns as tools::FieldPattern has
+  // them.
   WantedNames(absl::Span<const std::string> filter, absl::string_view engine,
-              absl::string_view stream);
+              absl::string_view stream, absl::Span<const std::string> fields);
 
   // Removes the names that are in the tables, or among the dump's own names of registers.
   void Look(const tables::Tables& tables, const Dump& dump);

@@ -1,6 +1,6 @@
 // Timelines of the kernel's, which other processes and devices share: 64-bit values that only grow,
 // and that jobs and the CPU signal and wait for. (Those of runtime/submission are this process's;
-// their jobs may wait for values that nobody has promised.)
+// their jobs may wait for values that no job has promised.)
 //
 //   KernelTimelines* timelines = *device.timelines();
 //   KernelTimeline theirs = *timelines->Import(fd);     // that they got from Export()

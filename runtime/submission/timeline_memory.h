@@ -6,9 +6,9 @@
 //   EmitSignal(copies, EngineKind::kCopy, {at->address, at->buffer}, 1);  // of runtime/intel/batch
 //   EmitWait(draws, {at->address, at->buffer}, 1);
 //
-// A Submitter does not look at it: it orders whole jobs. Callers that submit a batch that waits must
-// make sure that the job that it waits for runs at the same time, or before. The buffer is one of
-// those that the batch uses, and so a resident of the job.
+// A Submitter does not look at it: it orders whole jobs. Callers that submit a batch that waits
+// must make sure that the job that it waits for runs at the same time, or before. The buffer is one
+// of those that the batch uses, and so a resident of the job.
 #ifndef PACKSMITH_RUNTIME_SUBMISSION_TIMELINE_MEMORY_H_
 #define PACKSMITH_RUNTIME_SUBMISSION_TIMELINE_MEMORY_H_
 

@@ -1,6 +1,6 @@
-// Texts of packets as memory, and memory as such texts: a part of the batch of draws (draw_batch.h),
-// a few MB of text. Each Copy moves the bytes of the text in the same run: the limit for the others,
-// whose bytes a second are those of the text too.
+// Texts of packets as memory, and memory as such texts: a part of the batch of draws
+// (draw_batch.h), a few MB of text. Each Copy moves the bytes of the text in the same run: the
+// limit for the others, whose bytes a second are those of the text too.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -37,8 +37,8 @@ Dump PartOfBatch() {
   submission.batch_length = whole.batch.size() / kPart * 4;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(whole.batch.data());
   if (!dump.memory
-           .Map(0, submission.batch_address,
-                absl::MakeConstSpan(bytes, submission.batch_length), submission.batch_length)
+           .Map(0, submission.batch_address, absl::MakeConstSpan(bytes, submission.batch_length),
+                submission.batch_length)
            .ok()) {
     std::abort();
   }

@@ -1,5 +1,5 @@
-// Draws many triangles with OpenGL ES, without a display, and prints how much processor time that took
-// in this process. With INTEL_DEBUG=bat, Mesa's driver decodes each batch that it submits: the
+// Draws many triangles with OpenGL ES, without a display, and prints how much processor time that
+// took in this process. With INTEL_DEBUG=bat, Mesa's driver decodes each batch that it submits: the
 // difference is what its decoder takes.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
     for (int draw = 0; draw < draws; ++draw) {
       const GLuint program = programs[draw % kPrograms];
       glUseProgram(program);
-      glUniform4f(glGetUniformLocation(program, "colour"), (float)draw / (float)draws, 0.5f, 0.25f, 1);
+      glUniform4f(glGetUniformLocation(program, "colour"), (float)draw / (float)draws, 0.5f, 0.25f,
+                  1);
       if (draw % 4 < 2) {
         glEnable(GL_BLEND);
       } else {

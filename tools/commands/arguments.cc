@@ -177,8 +177,8 @@ std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools:
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
   app.add_option("--format", arguments.format)
-      ->check(tools::OneOf(
-          {"text", "jsonl", "html", "stats", "names", "csv", "markdown", "cpp", "c"}));
+      ->check(
+          tools::OneOf({"text", "jsonl", "html", "stats", "names", "csv", "markdown", "cpp", "c"}));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;

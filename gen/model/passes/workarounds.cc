@@ -40,19 +40,18 @@ bool IsWellFormed(absl::string_view text) {
          steppings.back() == ')';
 }
 
-// "dg2-g10(a0..b0)" is a variant of "dg2", "nvl-p" is the platform "nvlp". A family without a variant
-// is all platforms whose names begin with it: "adl" is "adls" and "adlp".
+// "dg2-g10(a0..b0)" is a variant of "dg2", "nvl-p" is the platform "nvlp". A family without a
+// variant is all platforms whose names begin with it: "adl" is "adls" and "adlp".
 bool IsOf(const Model& model, absl::string_view text) {
   const absl::string_view name = text.substr(0, text.find('('));
   const size_t dash = name.find('-');
   const absl::string_view family = name.substr(0, dash);
   if (family == model.generation) return true;
   const std::string joined = absl::StrReplaceAll(name, {{"-", ""}});
-  return std::any_of(
-      model.platforms.begin(), model.platforms.end(), [&](const Platform& one) {
-        if (dash == absl::string_view::npos) return absl::StartsWith(one.name, family);
-        return one.name == family || one.name == joined;
-      });
+  return std::any_of(model.platforms.begin(), model.platforms.end(), [&](const Platform& one) {
+    if (dash == absl::string_view::npos) return absl::StartsWith(one.name, family);
+    return one.name == family || one.name == joined;
+  });
 }
 
 // The first field of that name among the items, their groups and structures; or null.

@@ -37,7 +37,7 @@ void ForEachElement(const Record& record, const Visit& visit) {
 struct CodeEnd {
   uint64_t bytes;  // up to the end of the last whole instruction
   bool found;      // that one is marked as the last
-  bool unknown;    // what follows it is not an instruction that is described: more bytes do not help
+  bool unknown;  // what follows it is not an instruction that is described: more bytes do not help
 };
 
 // Walks the instructions of a program until one ends it.

@@ -89,10 +89,9 @@ RecordShower::RecordShower(Walk& walk)
   }
   uint32_t& owner = walk_.out.owner().submission;
   const uint32_t submission = std::exchange(owner, shown.again ? shown.submission : owner);
-  const uint64_t id = walk_.out.EmitDescribed(
-      {shown.type, shown.space, shown.address, shown.parent, shown.depth, shown.index, shown.again,
-       walk_.stream},
-      dumped, shape, stored, walk_.faults);
+  const uint64_t id = walk_.out.EmitDescribed({shown.type, shown.space, shown.address, shown.parent,
+                                               shown.depth, shown.index, shown.again, walk_.stream},
+                                              dumped, shape, stored, walk_.faults);
   owner = submission;
   if (acts) SetAndWrite(view, shape, shown.space, shown.address, id);
   if (options.brief) return;

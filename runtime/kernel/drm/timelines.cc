@@ -94,7 +94,7 @@ absl::Status SyncobjTimelines::Hold(absl::Span<const KernelPoint> waits,
     if (!promised.ok()) return promised.status();
     if (!*promised) {
       return absl::FailedPreconditionError(absl::StrFormat(
-          "nobody has promised value %d of the kernel's timeline %d yet: the job can be submitted "
+          "no job has promised value %d of the kernel's timeline %d yet: the job can be submitted "
           "when KernelTimelines::Wait(…, kPromised, …) has returned true",
           point.value, point.timeline));
     }

@@ -158,7 +158,7 @@ TEST_P(EveryDriver, WhatIsWrongIsSaidAndChangesNothing) {
   const KernelTimeline timeline = *timelines.Create();
   const auto early = one->Submit({{timeline, 1}}, {{timeline, 2}});
   EXPECT_EQ(early.status().code(), absl::StatusCode::kFailedPrecondition) << early.status();
-  EXPECT_THAT(std::string(early.status().message()), HasSubstr("nobody has promised value 1"));
+  EXPECT_THAT(std::string(early.status().message()), HasSubstr("no job has promised value 1"));
   ASSERT_TRUE(one->Submit({}, {{timeline, 2}}).ok());
   for (const uint64_t value : {0, 1, 2}) {
     EXPECT_EQ(one->Submit({}, {{timeline, value}}).status().code(),
