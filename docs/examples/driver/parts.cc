@@ -1,6 +1,6 @@
 // What a driver may need besides the ten steps of docs/driver.md: a cache of pipelines, fills,
-// clears, queries, conditions, stream output, the values of draws, meshes, and queues. On Xe2,
-// which has all of them. The argument is that of device.h.
+// clears, queries, conditions, stream output, the values of draws, and meshes. On Xe2, which has
+// all of them. The argument is that of device.h.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,7 +12,6 @@
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/shader/pipeline_cache.h"
-#include "runtime/submission/submitter.h"
 
 using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
@@ -42,13 +41,13 @@ std::unique_ptr<GraphicsPipeline> PipelineOf(Context& context, absl::Span<const 
 
 // Page: fill
 // Without a shader: texels by the copy engine, and dwords of buffers.
-std::unique_ptr<CommandBuffer> FillImage(Context& context, const Image& image) {
-  auto copies = Must(context.NewCommandBuffer({.engine = Engine::kCopy}));
+Fence FillImage(Context& context, const Image& image) {
+  const auto copies = Must(context.NewCommandBuffer({.engine = Engine::kCopy}));
   copies->Fill(ImageFill{.destination = {.image = &image},
                          .width = image.width(),
                          .height = image.height(),
                          .texel = {0x20, 0x40, 0x80, 0xff}});
-  return copies;
+  return Must(context.Submit(*copies));
 }
 // End
 
@@ -155,6 +154,8 @@ int main(int argc, char** argv) {
   const Buffer blocks = Must(context->NewBuffer(64 << 10, "hierarchical"));
   const Buffer vertices = Must(context->NewBuffer(4096, "vertices"));
   const Buffer sizes = Must(context->NewBuffer(64, "sizes"));
+  const Fence filled = FillImage(*context, target);
+  example::Expect(Must(context->Wait(filled, absl::Seconds(10))), "the target is filled");
 
   const uint8_t source[] = {'m', 'y', ' ', 's', 'h', 'a', 'd', 'e', 'r'};
   const auto first = PipelineOf(*context, source);
@@ -178,18 +179,8 @@ int main(int argc, char** argv) {
   DrawTwice(*commands, vertices, sizes);
   DrawObjects(*commands, *numbered, 3);
   DrawMeshes(*commands, *meshes);
-  // Page: queues
-  auto submitter = Submitter::Create(
-      *device, {.submit = [&](const Job& job) { return context->buffers().Submit(job); }});
-  const QueueId render = submitter->AddQueue(context->QueueFor(Engine::kRender));
-  const QueueId copy = submitter->AddQueue(context->QueueFor(Engine::kCopy));
-  const TimelinePoint filled[] = {{submitter->AddTimeline(), 1}};
-  // Held until the value is promised, here by a job that has not been recorded yet.
-  const TimelinePoint drawn = Must(context->Submit(*commands, *submitter, render, filled));
-  const auto fills = FillImage(*context, target);
-  Must(context->Submit(*fills, *submitter, copy, {}, filled));
-  example::Expect(Must(submitter->Wait(drawn, absl::Seconds(10))), "all is drawn");
-  // End
+  const Fence drawn = Must(context->Submit(*commands));
+  example::Expect(Must(context->Wait(drawn, absl::Seconds(10))), "all is drawn");
   example::Expect(pipelines.statistics().hits == 1, "the second pipeline is a hit");
   option.KeepCores();
 }

@@ -48,12 +48,6 @@ void CommandBuffer::NoteJob(gpu::Fence fence) {
   for (const std::shared_ptr<Recording>& secondary : secondaries_) secondary->NoteJob(fence);
 }
 
-std::vector<std::shared_ptr<Recording>> CommandBuffer::recordings() const {
-  std::vector<std::shared_ptr<Recording>> all = {recording_};
-  all.insert(all.end(), secondaries_.begin(), secondaries_.end());
-  return all;
-}
-
 void CommandBuffer::NoteSecondary(const CommandBuffer& secondary) {
   const auto note = [&](const std::shared_ptr<Recording>& one) {
     if (std::find(secondaries_.begin(), secondaries_.end(), one) == secondaries_.end()) {

@@ -204,8 +204,6 @@ class CommandBuffer {
   // A job of this command buffer: its memory, and that of the secondaries that it runs, is needed
   // until then.
   void NoteJob(gpu::Fence fence);
-  // The memory that NoteJob() is about.
-  std::vector<std::shared_ptr<Recording>> recordings() const;
 
  protected:
   CommandBuffer(Context& context, const CommandBufferOptions& options,

@@ -40,7 +40,6 @@ absl::Status Context::CreateMemory(const ContextOptions& options) {
   if (!space.ok()) return space.status();
   space_ = *std::move(space);
   buffers_ = gpu::Buffers::Create(device_, *space_, {.space = options.space, .page = options.page});
-  held_jobs_ = std::make_unique<HeldJobs>(*buffers_);
 
   // Offsets of kernels count from 0, those of dynamic states from the border colours, to which
   // pointers have few bits.
@@ -140,25 +139,20 @@ absl::StatusOr<std::unique_ptr<CommandBuffer>> Context::NewCommandBuffer(
   return generation_.new_command_buffer(*this, options);
 }
 
-absl::Status Context::Prepare(CommandBuffer& commands, gpu::Residency& residency) {
+absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
+                                           absl::Span<const gpu::Fence> after) {
   if (absl::Status status = commands.End(); !status.ok()) return status;
   if (commands.options().secondary) {
     return absl::FailedPreconditionError(
         "a secondary command buffer is not submitted: a primary one runs it, with Execute()");
   }
   Collect();
+  gpu::Residency residency(*buffers_);
   for (const gpu::BufferUse& use : commands.batch().uses().all()) {
     // What is in the scratch buffer does not matter, so engines need not wait for each other.
     const bool writes = use.writes() && use.buffer != scratch_.handle;
     if (absl::Status status = residency.Add(use.buffer, writes); !status.ok()) return status;
   }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
-                                           absl::Span<const gpu::Fence> after) {
-  gpu::Residency residency(*buffers_);
-  if (absl::Status status = Prepare(commands, residency); !status.ok()) return status;
   // Of two threads' jobs that use a buffer the later one finds the earlier.
   MutexLock lock(submit_mutex_);
   absl::StatusOr<std::vector<gpu::Fence>> before = buffers_->JobsBefore(residency.uses());
@@ -176,40 +170,6 @@ absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
                        residency.uses());
   if (fence.ok()) commands.NoteJob(*fence);
   return fence;
-}
-
-gpu::QueueOptions Context::QueueFor(Engine engine) const {
-  return {.engine = NameOf(engine), .space = space_number_, .context = kernel_context_};
-}
-
-absl::StatusOr<gpu::TimelinePoint> Context::Submit(CommandBuffer& commands,
-                                                   gpu::Submitter& submitter, gpu::QueueId queue,
-                                                   absl::Span<const gpu::TimelinePoint> waits,
-                                                   absl::Span<const gpu::TimelinePoint> signals) {
-  const absl::StatusOr<gpu::QueueOptions> has = submitter.OptionsOf(queue);
-  if (!has.ok()) return has.status();
-  const gpu::QueueOptions wants = QueueFor(commands.options().engine);
-  if (*has != wants) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the command buffer is for engine ", wants.engine, " of space ", wants.space, ", context ",
-        wants.context, "; the queue is for engine ", has->engine, " of space ", has->space,
-        ", context ", has->context, ": add one as QueueFor() says"));
-  }
-  gpu::Residency residency(*buffers_);
-  if (absl::Status status = Prepare(commands, residency); !status.ok()) return status;
-  MutexLock lock(submit_mutex_);
-  const absl::StatusOr<std::vector<gpu::Fence>> before = buffers_->JobsBefore(residency.uses());
-  if (!before.ok()) return before.status();
-  const BatchPart& begin = commands.batch().parts()[0];
-  return submitter.Submit(
-      queue, {.batch_address = begin.chunk.gpu,
-              .batch_length = begin.total * uint64_t{4},
-              .residents = residency.residents(),
-              .after = *before,
-              .waits = waits,
-              .signals = signals,
-              .taken = held_jobs_->Hold(commands.recordings(),
-                                        {residency.uses().begin(), residency.uses().end()})});
 }
 
 absl::StatusOr<bool> Context::Wait(gpu::Fence fence, absl::Duration timeout) {

@@ -31,7 +31,6 @@
 #include "packsmith/pack.h"
 #include "runtime/base/mutex.h"
 #include "runtime/intel/device/render_devices.h"
-#include "runtime/intel/driver/held_jobs.h"
 #include "runtime/intel/driver/image.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
@@ -40,9 +39,7 @@
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
-#include "runtime/memory/residency.h"
 #include "runtime/memory/state_pool.h"
-#include "runtime/submission/submitter.h"
 
 namespace packsmith::intel {
 
@@ -50,7 +47,6 @@ struct CacheKey;
 class CommandBuffer;
 struct CommandBufferOptions;
 struct ComputeKernel;
-enum class Engine : uint8_t;
 struct GenerationDriver;
 class GraphicsPipeline;
 struct GraphicsPipelineOptions;
@@ -93,7 +89,7 @@ class Context {
   absl::StatusOr<gpu::Buffer> NewBuffer(uint64_t size, absl::string_view name);
   // Errors of LayOutImage() and Buffers::Create(). Released as its `memory`.
   absl::StatusOr<Image> NewImage(const ImageOptions& options);
-  absl::Status Release(const gpu::Buffer& buffer) { return held_jobs_->Release(buffer.handle); }
+  absl::Status Release(const gpu::Buffer& buffer) { return buffers_->Release(buffer.handle); }
   // Code in the zone of shaders, with what the hardware may fetch beyond its end; the result is its
   // offset from the instruction base. Equal code has one place. It lives as long as the context.
   // Errors of Kernels::Upload().
@@ -133,18 +129,6 @@ class Context {
   // again. Its error if it has one; errors of Buffers::Submit().
   absl::StatusOr<gpu::Fence> Submit(CommandBuffer& commands,
                                     absl::Span<const gpu::Fence> after = {});
-  // The same through a queue (runtime/submission): the job may wait for values that no job has
-  // promised yet. Before it are those jobs alone that were handed over before this call, and those
-  // that its values name. What it uses, and the command buffer's memory, is kept until it is done.
-  // `submitter` must be destroyed, or hold no such job, before this context ends. InvalidArgument
-  // if the queue is not as QueueFor() says; errors of Submitter::Submit().
-  absl::StatusOr<gpu::TimelinePoint> Submit(CommandBuffer& commands, gpu::Submitter& submitter,
-                                            gpu::QueueId queue,
-                                            absl::Span<const gpu::TimelinePoint> waits,
-                                            absl::Span<const gpu::TimelinePoint> signals = {});
-  // For Submitter::AddQueue(): a queue for command buffers of an engine. A Submitter for them
-  // should submit by buffers().Submit(), which makes room when memory is short.
-  gpu::QueueOptions QueueFor(Engine engine) const;
   // Device::Wait().
   absl::StatusOr<bool> Wait(gpu::Fence fence, absl::Duration timeout);
 
@@ -180,8 +164,6 @@ class Context {
   absl::Status CreateMemory(const ContextOptions& options);
   // Frees recordings that are done.
   void Collect();
-  // Ends the command buffer, and lists what its job uses.
-  absl::Status Prepare(CommandBuffer& commands, gpu::Residency& residency);
 
   gpu::Device& device_;
   const GenerationDriver& generation_;
@@ -192,7 +174,6 @@ class Context {
 
   std::unique_ptr<gpu::AddressSpace> space_;
   std::unique_ptr<gpu::Buffers> buffers_;
-  std::unique_ptr<HeldJobs> held_jobs_;
   std::unique_ptr<gpu::StatePool> kernel_pool_, surface_pool_, dynamic_pool_;
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<BorderColors> border_colors_;

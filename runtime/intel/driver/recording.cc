@@ -40,16 +40,6 @@ void Recording::NoteJob(gpu::Fence fence) {
   if (jobs_.empty() || jobs_.back() != fence) jobs_.push_back(fence);
 }
 
-void Recording::BeginHold() {
-  MutexLock lock(mutex_);
-  ++held_;
-}
-
-void Recording::EndHold() {
-  MutexLock lock(mutex_);
-  --held_;
-}
-
 bool Recording::IsDone(gpu::Device& device, absl::Duration timeout) {
   std::vector<gpu::Fence> jobs;
   {
@@ -70,7 +60,7 @@ bool Recording::IsDone(gpu::Device& device, absl::Duration timeout) {
     const auto at = std::find(jobs_.begin(), jobs_.end(), jobs[i]);
     if (at != jobs_.end()) jobs_.erase(at);
   }
-  return jobs_.empty() && held_ == 0;
+  return jobs_.empty();
 }
 
 absl::Status Recording::Rewind() {

@@ -41,10 +41,6 @@ class Recording {
   absl::Status Flush();
   // A job that uses it. Thread-safe: several primary command buffers may run one secondary.
   void NoteJob(gpu::Fence fence);
-  // A job that the kernel does not have yet: it has no fence, and until the end is not done.
-  // Thread-safe.
-  void BeginHold();
-  void EndHold();
   // Whether all jobs are done before the timeout; zero polls. A job that failed is done.
   bool IsDone(gpu::Device& device, absl::Duration timeout);
   // For a new recording; all jobs must be done.
@@ -60,7 +56,6 @@ class Recording {
   std::vector<uint32_t> colors_kept_;
   Mutex mutex_;
   std::vector<gpu::Fence> jobs_ ABSL_GUARDED_BY(mutex_);
-  uint32_t held_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace packsmith::intel
