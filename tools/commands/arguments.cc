@@ -66,7 +66,8 @@ unpack [options] FILE...      FILE is a dump of GPU memory, an error state, a ha
 What is shown:
   --format=FORMAT       text (default), jsonl, html (a page for a browser), stats or names; csv of
                         --query; markdown: a page for bug trackers, below 60,000 bytes, the most
-                        important first
+                        important first; cpp or c: a program that makes the dump, with packets as
+                        structures of the generated headers
   --filter=NAME,...     packets, structures, registers and kinds of data with such a name (* and
                         ?, any case), and what they point to
   --address=A..B        records at or above A and below B, and what they point to
@@ -135,10 +136,8 @@ What is written instead:
                         @CONVERSIONS@;
                         a message says what the format cannot hold; aub takes several dumps of one
                         run; asm is text, of which pack makes the dump again
-  --format=cpp, c       a program in C++ or C that makes the dump, with packets as structures of the
-                        generated headers
-  --data=DIR            --format=cpp, c: memory of 4096 bytes or more that is not described becomes
-                        files in DIR, which the program reads
+  --data=DIR            with --format=cpp or c: memory of 4096 bytes or more that is not described
+                        becomes files in DIR, which the program reads
 
 Where it goes:
   -o, --output=FILE     a file, which is created when the output is complete
