@@ -248,7 +248,7 @@ class UnpackTest(unittest.TestCase):
             done = run("--ecode=" + code)
             self.assertEqual(done.returncode, 2)
             self.assertIn(b"--ecode", done.stderr)
-        self.assertEqual(run("--ecode=4:4:12345678").returncode, 2)
+        self.assertEqual(run("--ecode=5:10:12345678").returncode, 2)  # no generation has it
         self.assertEqual(run("--ecode=12:1:85dffffb", HANG).returncode, 2)
         self.assertEqual(run("--ecode=12:1:85dffffb", "--hang").returncode, 2)
 

@@ -54,7 +54,7 @@ Examples:
   unpack --redact --convert=elf -o shared.core hang.core
                                               a dump without anybody's data
   unpack diff good.core bad.core              what differs; its own options: unpack diff --help
-  unpack lint hang.core                       what breaks a rule; its own options: unpack lint --help
+  unpack lint hang.core                       what breaks a rule; options: unpack lint --help
   unpack triage DIR                           many dumps of hangs, in groups of one cause; its own
                                               options: unpack triage --help
 
