@@ -787,7 +787,7 @@ TEST(Bounds, StructuresGrowWithTheDump) {
   const Dwords table = BindingTable(0x400);
   for (size_t i = 0; i < kPackets; ++i) batch.insert(batch.end(), table.begin(), table.end());
   World world;
-  State(world).Put(0x1000, batch + Dwords{kEnd}).Submit(0x1000);
+  State(world).Put(0x100000, batch + Dwords{kEnd}).Submit(0x100000);
   Options options;
   options.follow = Follow::kAll;
   const Story story = Tell(Gfx9(), world, options);
