@@ -221,8 +221,8 @@ TEST(Page, IsOneFileThatMayLoadNothing) {
 TEST(Page, HasEveryRecordOnce) {
   const World world = Using(1, 0, 2, {1, 2, 3, 4});
   const Read read = PageOf(Gpu(), {&world.dump()});
-  // USE, IMAGE, texels, END.
-  EXPECT_EQ(read.Of(kRecord).size(), 4u);
+  // USE, IMAGE, END.
+  EXPECT_EQ(read.Of(kRecord).size(), 3u);
   EXPECT_THAT(read.Of(kText), Contains("USE"));
   EXPECT_THAT(read.Of(kText), Contains("IMAGE"));
   EXPECT_EQ(read.Facts("submission").size(), 1u);
@@ -351,7 +351,7 @@ TEST(Page, PartOfAnImageIsShown) {
 TEST(Page, SeveralDumpsAreOnePage) {
   const World one = Using(1, 0, 2, {1, 2, 3, 4}), two = Using(1, 0, 2, {5, 6, 7, 8});
   const Read read = PageOf(Gpu(), {&one.dump(), &two.dump()});
-  EXPECT_EQ(read.Of(kRecord).size(), 8u);
+  EXPECT_EQ(read.Of(kRecord).size(), 6u);
   EXPECT_EQ(read.Facts("dump").size(), 2u);
   // The same address has other texels.
   EXPECT_EQ(read.Of(kPicture).size(), 2u);

@@ -80,7 +80,7 @@ class ProgressTest(ProgramTest):
         self.assertRegex(text.replace(b"\r\n", b"\n"), rb"\r\x1b\[Kunpack: <stdin>[^\r]*\n")
 
     def test_output_on_the_terminal_comes_instead(self) -> None:
-        self.start(self.program, "--no-pager", "-", stdout=-100)
+        self.start(self.program, "--no-pager", "--color=never", "-", stdout=-100)
         self.shown(60, b"reading -")
         text = self.finish(core(GFX9, words(END)))
         self.assertIn(WIPE + b"device", text)

@@ -14,12 +14,11 @@ from fixtures import END, ProgramTest, core, words  # noqa: E402
 ProgramTest.program = os.path.abspath(sys.argv.pop(1))
 CAPTURES = "tests/data/captures/skl-gl-basic"
 HANG = "tests/data/hang/skl-gl-basic.error"
-# Data of the capture's second draw: vertices, constants of all vertices, and a texture.
-VERTICES, ATTRIBUTES, TEXTURE = 0xFFFEFFA00080, 0xFFFEFFA000C0, 0xFFFEFFC40000
+# Data of the capture's second draw: vertices, and constants of all vertices.
+VERTICES, ATTRIBUTES = 0xFFFEFFA00080, 0xFFFEFFA000C0
 SHADER = 0xFFFF7000
 SECRETS = {VERTICES: struct.pack("<3f", 31415.5, 27182.75, 16180.25),
-           ATTRIBUTES: struct.pack("<3f", 14142.125, 17320.5, 22360.625),
-           TEXTURE: b"a secret picture"}
+           ATTRIBUTES: struct.pack("<3f", 14142.125, 17320.5, 22360.625)}
 NUMBERS = (b"31415.5", b"27182.75", b"14142.125", b"17320.5")
 NAME = b"hush"
 
