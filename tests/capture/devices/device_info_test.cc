@@ -80,6 +80,8 @@ TEST(DeviceTable, EachPlatformOfTheDescriptionsHasADefaultRowAndThenItsVariants)
   for (const tables::Tables& tables : BuiltInGenerations()) {
     if (HasNoRows(tables)) continue;
     for (const tables::Platform& platform : tables.platforms()) {
+      // Nothing would find a device whose ids are not public.
+      if (platform.pci_ids.count == 0 && platform.chip_ids.count == 0) continue;
       std::vector<const DeviceInfo*> rows;
       for (const DeviceInfo& device : AllDevices()) {
         if (device.generation == tables.generation() &&
