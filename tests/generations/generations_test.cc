@@ -203,7 +203,8 @@ TEST(Generations, AProductIsOfOneGeneration) {
     if (one.family() != "intel") continue;
     EXPECT_FALSE(result.model.platforms.empty()) << one.generation();
     for (const model::Platform& platform : result.model.platforms) {
-      EXPECT_FALSE(platform.pci_ids.empty()) << platform.name;
+      // Workarounds name Nova Lake-U, whose ids are not public.
+      EXPECT_EQ(platform.pci_ids.empty(), platform.name == "nvlu") << platform.name;
       for (const uint32_t id : platform.pci_ids) {
         const auto [it, is_new] = products.emplace(id, platform.name);
         EXPECT_TRUE(is_new) << platform.name << " and " << it->second << " have the PCI id " << id;
