@@ -30,7 +30,10 @@ names_schema() {
 }
 
 for file; do
-  names_schema "$file" || fail "$file: the second line must be <?xml-model?> with the path of the schema"
+  case "$file" in
+    tests/*) ;;
+    *) names_schema "$file" || fail "$file: the second line must be <?xml-model?> with the path of the schema" ;;
+  esac
   validates "$file" || { fail "$file does not validate"; cat "$work/log"; }
 done
 

@@ -12,6 +12,7 @@ import unittest
 BISECT, UNPACK = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
 CAPTURE = os.path.abspath("tests/data/captures/skl-gl-basic/01.core.zst")
+DRAWS = os.path.abspath("tests/data/captures/skl-gl-basic/02.core.zst")
 
 
 def run(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -47,7 +48,7 @@ class Bisect(unittest.TestCase):
         return path
 
     def test_keeps_what_the_command_needs(self) -> None:
-        done = run("-o", self.output, CAPTURE, "--", "sh", "-c", f'"{UNPACK}" --format=names '
+        done = run("-o", self.output, DRAWS, "--", "sh", "-c", f'"{UNPACK}" --format=names '
                    '--follow=batches {} | grep -q "3DPRIMITIVE$"')
         self.assertEqual(done.returncode, 0, done.stderr)
         first, *kept = done.stdout.splitlines()
