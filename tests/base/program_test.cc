@@ -100,7 +100,7 @@ TEST(Program, SaysWhatIsWrong) {
   EXPECT_TRUE(Has(run.complaints, "did you mean --format")) << run.complaints;
   EXPECT_TRUE(Has(run.complaints, "tool --help")) << run.complaints;
   EXPECT_EQ(RunTool({}).code, 2);
-  EXPECT_EQ(RunTool({"--help", "--no-such"}).code, 2);
+  EXPECT_EQ(RunTool({"--help", "--no-such", "in"}).code, 2);
 }
 
 TEST(Program, DoesNotOfferHiddenOptions) {
