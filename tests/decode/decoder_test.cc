@@ -785,7 +785,10 @@ TEST(Bounds, StructuresGrowWithTheDump) {
   constexpr size_t kPackets = 20'000;
   Dwords batch = Bases(0x8000, 0xa000, 0) + PixelShader(3);
   const Dwords table = BindingTable(0x400);
-  for (size_t i = 0; i < kPackets; ++i) batch.insert(batch.end(), table.begin(), table.end());
+  for (size_t i = 0; i < kPackets; ++i) {
+    batch.insert(batch.end(), table.begin(), table.end());
+    batch.insert(batch.end(), 8, kNoop);
+  }
   World world;
   State(world).Put(0x100000, batch + Dwords{kEnd}).Submit(0x100000);
   Options options;

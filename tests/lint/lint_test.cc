@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -93,12 +94,12 @@ struct Found {
 
 Found LintText(const Case& one) {
   Found found;
-  const auto packed =
+  auto packed =
       encode::Assemble(encode::Source{"case", one.text}, Find, encode::AssemblerOptions{});
   EXPECT_TRUE(packed.ok()) << packed.status() << "\n" << one.text;
   if (!packed.ok()) return found;
   const tables::Tables tables = *packed->tables;
-  const Dump dump = encode::ToDump(*packed);
+  const Dump dump = encode::ToDump(*std::move(packed));
   Collector collector;
   const std::unique_ptr<LintSink> sink = MakeLintSink(collector, one.options);
   decode::Decoder decoder(tables, *sink, LintDecoding());
