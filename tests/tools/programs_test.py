@@ -204,7 +204,7 @@ class CompletionTest(unittest.TestCase):
         terminal.type("unpack --page-t\t")
         self.assertTrue(terminal.expect("--page-tables"), terminal.shown)
         terminal.type("\x15unpack triage --to\t")
-        self.assertTrue(terminal.expect("--top="), terminal.shown)
+        self.assertTrue(terminal.expect("--top"), terminal.shown)
 
     def test_fish_completes_options_and_subcommands(self) -> None:
         if shutil.which("fish") is None:
