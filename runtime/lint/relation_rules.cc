@@ -204,7 +204,7 @@ void RelationRules::CheckMoved(const Context&, RelationState& state) {
       if (client == nullptr || (readers_[base] >> kind & 1) == 0) continue;
       const bool seen = std::all_of(
           std::begin(client->invalidate), std::end(client->invalidate),
-          [&](tables::CacheActions any) { return any == 0 || (any & moved.done) != 0; });
+          [done = moved.done](tables::CacheActions any) { return any == 0 || (any & done) != 0; });
       if (!seen) missing.push_back(kClientNames[kind]);
     }
     if (missing.empty()) continue;

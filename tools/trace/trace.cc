@@ -44,7 +44,7 @@ Exit codes: those of APP; 128 + N if signal N killed it; 2 for wrong usage; 126 
 cannot be started or is not found; 1 if APP succeeded and something could not be recorded.
 )";
 
-constexpr int kGood = 0, kNotRecorded = 1, kWrongUsage = 2;
+constexpr int kNotRecorded = 1, kWrongUsage = 2;
 
 void Complain(absl::string_view text) {
   std::fprintf(stderr, "packsmith-trace: %.*s\n", static_cast<int>(text.size()), text.data());
