@@ -45,6 +45,7 @@ class BugReportTest(ProgramTest):
         titles = list(blocks(page))
         self.assertEqual(titles[:2], ["Report of the hang", "Overview"])
         self.assertRegex(titles[2], r"^Draw \d+, the last one that the engine had begun, and its state$")
+        self.assertIn("3DPRIMITIVE", blocks(page)[titles[2]])
 
     def test_a_dump_without_a_hang_has_the_first_draw(self) -> None:
         page = self.page(f"{CAPTURES}/skl-gl-basic/00.core.zst")

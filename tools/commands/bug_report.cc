@@ -28,21 +28,36 @@ namespace {
 
 using tools::Then;
 
-// The beginning of a text, and how much there would be: a draw may point to gigabytes.
+// The beginning and the end of a text, each as long as a page, and how much is between them: a draw
+// may point to gigabytes.
 class BoundedOutput : public decode::Output {
  public:
   void Append(absl::string_view text) override {
-    const size_t room = kMostMarkdownBytes - text_.size();
-    text_.append(text.data(), std::min(text.size(), room));
-    if (text.size() > room) {
-      lines_lost_ += static_cast<size_t>(std::count(text.begin() + room, text.end(), '\n'));
-    }
+    const size_t room = std::min(kMostMarkdownBytes - beginning_.size(), text.size());
+    beginning_.append(text.data(), room);
+    end_.append(text.data() + room, text.size() - room);
+    // Seldom, so that each byte is moved once.
+    if (end_.size() > 2 * kMostMarkdownBytes) Lose(end_.size() - kMostMarkdownBytes);
   }
-  const std::string& text() const { return text_; }
+  // Whole lines.
+  std::string text() {
+    if (lines_lost_ != 0) {
+      const size_t line = beginning_.rfind('\n') + 1;
+      end_.insert(0, beginning_, line);
+      beginning_.resize(line);
+      Lose(end_.find('\n') + 1);
+    }
+    return absl::StrCat(beginning_, end_);
+  }
   size_t lines_lost() const { return lines_lost_; }
 
  private:
-  std::string text_;
+  void Lose(size_t bytes) {
+    lines_lost_ += static_cast<size_t>(std::count(end_.begin(), end_.begin() + bytes, '\n'));
+    end_.erase(0, bytes);
+  }
+
+  std::string beginning_, end_;
   size_t lines_lost_ = 0;
 };
 
@@ -171,10 +186,11 @@ class BugReport {
       result_ = kNotDecoded;
       reasons_.push_back(tools::FailuresText(failures, !arguments_.no_offsets));
     }
+    const std::string lines = text.text();
     if (text.lines_lost() != 0) {
       page_.LeaveOut(absl::StrCat(text.lines_lost(), " more lines of packets"));
     }
-    return text.text();
+    return lines;
   }
 
   void WriteGroup() {
@@ -210,8 +226,11 @@ class BugReport {
       rest = absl::StrCat("unpack --draw=", draw);
     }
     if (filter_.draw || !arguments_.questions.IsOne()) {
+      // The draw's own packet comes last, after its state.
       page_.Block(title, text,
-                  {.most_bytes = is_hang ? size_t{20'000} : size_t{36'000}, .rest = rest});
+                  {.most_bytes = is_hang ? size_t{20'000} : size_t{36'000},
+                   .last_bytes = filter_.draw ? size_t{6'000} : 0,
+                   .rest = rest});
     }
     page_.Block("How often each packet occurs", counts_,
                 {.most_bytes = 4'000, .rest = "unpack --format=stats"});
