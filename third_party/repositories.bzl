@@ -44,6 +44,7 @@ def packsmith_bazel_tools():
             Label("//third_party/rules_cc:abseil.hh"): "cc/abseil.hh",
             Label("//third_party/rules_cc:cc.BUILD"): "cc/BUILD.bazel",
             Label("//third_party/rules_cc:defs.bzl"): "cc/defs.bzl",
+            Label("//third_party/rules_cc:benchmark.hh"): "cc/benchmark.hh",
             Label("//third_party/rules_cc:googletest.hh"): "cc/googletest.hh",
             Label("//third_party/rules_cc:joined.bzl"): "cc/joined.bzl",
             Label("//third_party/rules_cc:precompiled.bzl"): "cc/precompiled.bzl",

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What including a generated header costs: ./bazelw run //tests/bench:compile_time
 
-Compiles a file that includes nothing but the Gfx9 header, of all engines or of the render engine
-alone, and one that includes nothing but pack.h; prints the difference beside its limit. With
+Compiles a file that includes nothing but a generation's header, of all engines or of one alone, and
+one that includes nothing but pack.h; prints the difference beside its limit. With
 --installed=PREFIX, an installation, also programs on its headers, all of them: the shortest one of
 docs/runtime.md, and a draw (draw.cc) without and with optimisation; with --headers too, each header
 of its runtime alone. The processor's time (user and system) of the whole compiler run, the least of
@@ -19,15 +19,22 @@ import tempfile
 from pathlib import Path
 
 REPETITIONS = 10
-# Language, compiler, options, header, limit in seconds. No options: what a debug build does, with
-# assertions.
+# Language, file ending, compiler and options. No optimisation: what a debug build does, with assertions.
+C = ("C", "c", ["gcc", "-std=c11"])
+CPP = ("C++", "cc", ["g++", "-std=c++20"])
+# Language, header, limit in seconds. What a render driver includes stands beside the whole: of later
+# generations the video engines' packets are more than half.
 CASES = (
-    ("C", "c", ["gcc", "-std=c11"], "packsmith/c/gfx9_pack.h", 0.03),
-    ("C++", "cc", ["g++", "-std=c++20"], "packsmith/gfx9.h", 0.15),
-    # What a render driver includes: the video engines' packets are about half of the whole.
-    ("C", "c", ["gcc", "-std=c11"], "packsmith/c/gfx9_render_pack.h", 0.015),
-    ("C++", "cc", ["g++", "-std=c++20"], "packsmith/gfx9_render.h", 0.1),
+    (C, "packsmith/c/gfx9_pack.h", 0.03),
+    (CPP, "packsmith/gfx9.h", 0.15),
+    (C, "packsmith/c/gfx9_render_pack.h", 0.015),
+    (CPP, "packsmith/gfx9_render.h", 0.1),
+    (C, "packsmith/c/gfx125_pack.h", 0.06),
+    (CPP, "packsmith/gfx125.h", 0.3),
+    (C, "packsmith/c/gfx125_render_pack.h", 0.03),
+    (CPP, "packsmith/gfx125_render.h", 0.15),
 )
+GENERATIONS = ("gfx9", "gfx125")
 # On the headers of an installation: source, option, limit in seconds.
 PROGRAMS = (
     ("docs/examples/frame/shortest.cc", "-O0", 1.0),
@@ -97,7 +104,8 @@ def main() -> int:
                         help="with --installed: also compile each of these headers alone")
     options = parser.parse_args()
     root = Path.cwd()  # bazel run starts programs among the files that they need
-    folders = [root / "xml/intel/gfx9_cpp", root / "xml/intel/gfx9_c"]
+    folders = [root / f"xml/intel/{generation}_{language}"
+               for generation in GENERATIONS for language in ("cpp", "c")]
     if not all(folder.is_dir() for folder in folders):
         print("run this as ./bazelw run //tests/bench:compile_time", file=sys.stderr)
         return 2
@@ -107,7 +115,7 @@ def main() -> int:
         (folder / "packsmith").mkdir()
         (folder / "packsmith/pack.h").symlink_to((root / "runtime/pack/pack.h").resolve())
         flags = [f"-I{one}" for one in [folder, *folders]]
-        for language, suffix, compiler, header, limit in CASES:
+        for (language, suffix, compiler), header, limit in CASES:
             times = []
             for name in ("packsmith/pack.h", header):
                 source = folder / f"include.{suffix}"

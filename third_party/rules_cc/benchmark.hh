@@ -1,0 +1,6 @@
+// What benchmarks include most.
+#include <benchmark/benchmark.h>
+
+#include <random>
+
+#include "abseil.hh"
