@@ -7,10 +7,17 @@ program for each.
 load("@rules_cc//cc:defs.bzl", "cc_library", "cc_test")
 load("//xml:generations.bzl", "BATCHES", "TYPES")
 
+# With --define=generations=few, as sanitizers have it: instrumented code takes minutes to compile.
+FEW = [
+    "gfx9",
+    "gfx12",
+    "xe2",
+]
+
 def generation_list(name, folder, **kwargs):
     """A library with the header <name>.h.
 
-    It includes the headers of `folder` ("runtime/intel/batch") for all generations, and has
+    It includes the headers of `folder` ("runtime/intel/batch") for all generations (or FEW), and has
     PACKSMITH_EACH_GENERATION(DO), which is DO(type, namespace) for each of them, and
     PACKSMITH_GENERATIONS(Prefix), which is their types' names after a prefix, with commas.
 
@@ -20,26 +27,33 @@ def generation_list(name, folder, **kwargs):
       **kwargs: as for all libraries.
     """
     guard = "PACKSMITH_%s_%s_H_" % (native.package_name().replace("/", "_").upper(), name.upper())
-    lines = ["#ifndef " + guard, "#define " + guard]
-    lines += ['#include "%s/%s.h"' % (folder, generation) for generation in BATCHES]
-    lines += [
-        "#define PACKSMITH_EACH_GENERATION(DO) " +
-        " ".join(["DO(%s, %s)" % (TYPES[generation], generation) for generation in BATCHES]),
-        "#define PACKSMITH_GENERATIONS(Prefix) " +
-        ", ".join(["Prefix##" + TYPES[generation] for generation in BATCHES]),
-        "#endif",
-    ]
+    commands, libraries = {}, {}
+    for condition, generations in {
+        "//conditions:default": BATCHES,
+        "//tests/intel/batch:few_generations": FEW,
+    }.items():
+        lines = ["#ifndef " + guard, "#define " + guard]
+        lines += ['#include "%s/%s.h"' % (folder, generation) for generation in generations]
+        lines += [
+            "#define PACKSMITH_EACH_GENERATION(DO) " +
+            " ".join(["DO(%s, %s)" % (TYPES[generation], generation) for generation in generations]),
+            "#define PACKSMITH_GENERATIONS(Prefix) " +
+            ", ".join(["Prefix##" + TYPES[generation] for generation in generations]),
+            "#endif",
+        ]
+        commands[condition] = "cat > $@ <<'END'\n%s\nEND" % "\n".join(lines)
+        libraries[condition] = ["//%s:%s" % (folder, generation) for generation in generations]
     native.genrule(
         name = name + "_header",
         testonly = True,
         outs = [name + ".h"],
-        cmd = "cat > $@ <<'END'\n%s\nEND" % "\n".join(lines),
+        cmd = select(commands),
     )
     cc_library(
         name = name,
         testonly = True,
         hdrs = [name + ".h"],
-        deps = ["//%s:%s" % (folder, generation) for generation in BATCHES],
+        deps = select(libraries),
         **kwargs
     )
 
