@@ -26,14 +26,6 @@ absl::string_view Beginning(absl::string_view text, size_t most) {
   return text.substr(0, most);
 }
 
-// The last whole lines, at most `most` bytes.
-absl::string_view LastLines(absl::string_view text, size_t most) {
-  if (text.size() <= most) return text;
-  // A line begins behind the end of another.
-  const size_t end = text.find('\n', text.size() - most - 1);
-  return end == absl::string_view::npos ? absl::string_view() : text.substr(end + 1);
-}
-
 size_t Lines(absl::string_view text) {
   const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   return lines + (text.empty() || text.back() == '\n' ? 0 : 1);
@@ -79,26 +71,18 @@ void MarkdownPage::Block(absl::string_view title, absl::string_view text,
   const size_t frame = head.size() + tail.size() + 1;
   size_t room = 0;
   if (Fits(frame)) room = most_bytes_ - kReserve - page_.size() - frame;
-  room = std::min(room, options.most_bytes);
-  absl::string_view shown = Beginning(text, room), last;
-  std::string gap;
+  absl::string_view shown = Beginning(text, std::min(room, options.most_bytes));
   if (shown.size() < text.size()) {
-    constexpr size_t kGap = 64;  // the line in place of what is left out
-    last = LastLines(text, std::min(options.last_bytes, room / 2));
-    if (!last.empty()) shown = shown.substr(0, room - std::min(room, last.size() + kGap));
     // Whole lines, unless there is not even one.
     const size_t end = shown.rfind('\n');
-    if (end != absl::string_view::npos || !last.empty()) shown = shown.substr(0, end + 1);
-    const size_t lines = Lines(text.substr(shown.size(), text.size() - shown.size() - last.size()));
-    if (!last.empty()) gap = absl::StrCat("… ", lines, " lines are left out …\n");
+    if (end != absl::string_view::npos) shown = shown.substr(0, end + 1);
     LeaveOut(absl::StrCat(
-        title, ": ", lines, " of ", Lines(text), " lines",
+        title, ": ", Lines(text.substr(shown.size())), " of ", Lines(text), " lines",
         options.rest.empty() ? ""
                              : absl::StrCat("; they are shown by ", MarkdownCode(options.rest))));
   }
-  if (shown.empty() && last.empty()) return;
-  const absl::string_view ended = last.empty() ? shown : last;
-  absl::StrAppend(&page_, head, shown, gap, last, absl::EndsWith(ended, "\n") ? "" : "\n", tail);
+  if (shown.empty()) return;
+  absl::StrAppend(&page_, head, shown, absl::EndsWith(shown, "\n") ? "" : "\n", tail);
 }
 
 void MarkdownPage::LeaveOut(absl::string_view markdown) { left_out_.emplace_back(markdown); }

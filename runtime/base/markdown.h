@@ -33,7 +33,6 @@ class MarkdownPage {
   struct BlockOptions {
     bool open = false;               // shown without a click
     size_t most_bytes = ~size_t{0};  // of the text
-    size_t last_bytes = 0;           // as many of the shown ones, at most half, are its last lines
     absl::string_view rest = {};     // what shows the lines that are left out: "unpack --draw=3"
   };
   // Lines of text, as they are, under `title`, plain text of the program's own.

@@ -59,36 +59,6 @@ TEST(MarkdownPage, CutsBetweenLinesAndCountsThem) {
   EXPECT_TRUE(Has(text, "- Block: 1 of 3 lines\n")) << text;
 }
 
-TEST(MarkdownPage, KeepsTheLastLinesWhereItIsAsked) {
-  const std::string lines = Numbered(2000);
-  for (const size_t most : {size_t{100}, size_t{1000}, size_t{3000}}) {
-    MarkdownPage page(10'000);
-    page.Block("Block", lines, {.most_bytes = most, .last_bytes = 200});
-    const std::string text = page.Finish();
-    EXPECT_TRUE(Has(text, lines.substr(lines.size() - 20) + "```")) << text;
-    EXPECT_TRUE(Has(text, "lines are left out …\n")) << text;
-    EXPECT_LE(text.size(), most + 300);
-  }
-  MarkdownPage whole(10'000);
-  whole.Block("Block", "one\ntwo\n", {.most_bytes = 8, .last_bytes = 4});
-  EXPECT_TRUE(Has(whole.Finish(), "text\none\ntwo\n```"));
-}
-
-TEST(MarkdownPage, TheLineInPlaceOfWhatIsLeftOutCountsIt) {
-  MarkdownPage page(10'000);
-  const std::string lines = Numbered(2000);
-  page.Block("Block", lines, {.most_bytes = 1000, .last_bytes = 300});
-  const std::string text = page.Finish();
-  const std::string mark = "… ";
-  const size_t said = std::stoul(text.substr(text.find(mark) + mark.size()));
-  size_t missing = 0;
-  for (int i = 0; i < 2000; ++i) {
-    missing += Has(text, "\nline " + std::to_string(i) + "\n") ? 0 : 1;
-  }
-  EXPECT_EQ(said, missing);
-  EXPECT_GT(said, 1000u);
-}
-
 TEST(MarkdownPage, DoesNotCutCharacters) {
   MarkdownPage page(10'000);
   page.Block("Block", "äöü", {.most_bytes = 3});

@@ -46,6 +46,11 @@ class BugReportTest(ProgramTest):
         self.assertEqual(titles[:2], ["Report of the hang", "Overview"])
         self.assertRegex(titles[2], r"^Draw \d+, the last one that the engine had begun, and its state$")
         self.assertIn("3DPRIMITIVE", blocks(page)[titles[2]])
+        # State that an earlier submission bound is below the draw, state of its own in a block apart.
+        self.assertIn("STATE_BASE_ADDRESS", blocks(page)[titles[2]])
+        self.assertEqual(titles[3], "What was set just before it")
+        self.assertIn("3DSTATE_VERTEX_BUFFERS", blocks(page)[titles[3]])
+        self.assertNotIn("3DPRIMITIVE", blocks(page)[titles[3]])
 
     def test_a_dump_without_a_hang_has_the_first_draw(self) -> None:
         page = self.page(f"{CAPTURES}/skl-gl-basic/00.core.zst")

@@ -28,36 +28,21 @@ namespace {
 
 using tools::Then;
 
-// The beginning and the end of a text, each as long as a page, and how much is between them: a draw
-// may point to gigabytes.
+// The beginning of a text, and how much there would be: a draw may point to gigabytes.
 class BoundedOutput : public decode::Output {
  public:
   void Append(absl::string_view text) override {
-    const size_t room = std::min(kMostMarkdownBytes - beginning_.size(), text.size());
-    beginning_.append(text.data(), room);
-    end_.append(text.data() + room, text.size() - room);
-    // Seldom, so that each byte is moved once.
-    if (end_.size() > 2 * kMostMarkdownBytes) Lose(end_.size() - kMostMarkdownBytes);
-  }
-  // Whole lines.
-  std::string text() {
-    if (lines_lost_ != 0) {
-      const size_t line = beginning_.rfind('\n') + 1;
-      end_.insert(0, beginning_, line);
-      beginning_.resize(line);
-      Lose(end_.find('\n') + 1);
+    const size_t room = kMostMarkdownBytes - text_.size();
+    text_.append(text.data(), std::min(text.size(), room));
+    if (text.size() > room) {
+      lines_lost_ += static_cast<size_t>(std::count(text.begin() + room, text.end(), '\n'));
     }
-    return absl::StrCat(beginning_, end_);
   }
+  const std::string& text() const { return text_; }
   size_t lines_lost() const { return lines_lost_; }
 
  private:
-  void Lose(size_t bytes) {
-    lines_lost_ += static_cast<size_t>(std::count(end_.begin(), end_.begin() + bytes, '\n'));
-    end_.erase(0, bytes);
-  }
-
-  std::string beginning_, end_;
+  std::string text_;
   size_t lines_lost_ = 0;
 };
 
@@ -149,8 +134,9 @@ class BugReport {
     return true;
   }
 
-  // What is shown of the group's draw. Counts what makes the exit code.
-  std::string DrawText() {
+  // What is shown of the group's draw: what the filter selects. Counts what makes the exit code,
+  // but once.
+  std::string DrawText(const decode::Filter& filter, bool count) {
     const uint64_t draw = arguments_.questions.draw > draws_ ? arguments_.questions.draw
                           : arguments_.questions.IsOne()
                               ? 0
@@ -168,7 +154,7 @@ class BugReport {
     const std::unique_ptr<decode::Sink> writer = decode::MakeTextSink(text, text_options);
     // Without a draw, the beginning of everything.
     const std::unique_ptr<decode::Sink> filtered =
-        filter_.draw ? decode::MakeFilterSink(*writer, filter_) : nullptr;
+        filter.draw ? decode::MakeFilterSink(*writer, filter) : nullptr;
     std::optional<decode::Decoder> decoder;
     inputs_.ForEach(false, [&](Dump& dump, const std::string& path) {
       const Then then = Join(dump, path);
@@ -182,15 +168,14 @@ class BugReport {
     if (!decoder) return "";
     const decode::Summary summary = decoder->Finish();
     const auto failures = tools::FailuresOf(summary, undescribed, plan_.fail_on);
-    if (!failures.empty()) {
+    if (count && !failures.empty()) {
       result_ = kNotDecoded;
       reasons_.push_back(tools::FailuresText(failures, !arguments_.no_offsets));
     }
-    const std::string lines = text.text();
     if (text.lines_lost() != 0) {
       page_.LeaveOut(absl::StrCat(text.lines_lost(), " more lines of packets"));
     }
-    return lines;
+    return text.text();
   }
 
   void WriteGroup() {
@@ -209,7 +194,14 @@ class BugReport {
     page_.Paragraph(absl::StrCat("GPU: ", MarkdownCode(decode::Harmless(gpu_->tables.title()))));
     page_.Block("Overview", overview_,
                 {.open = true, .most_bytes = 6'000, .rest = "unpack --format=stats"});
-    const std::string text = DrawText();
+    // The draw's own packet, with what earlier packets have set below it, comes before what was set
+    // since the draw before.
+    decode::Filter own = filter_, since = filter_;
+    if (filter_.draw) {
+      own.first_packet = own.last_packet;
+      since.last_packet = since.last_packet - 1;
+    }
+    const std::string text = DrawText(own, true);
     found_ |= filter_.draw;
     std::string title = "The beginning of the packets, without fields that are zero";
     std::string rest = "unpack";
@@ -226,11 +218,12 @@ class BugReport {
       rest = absl::StrCat("unpack --draw=", draw);
     }
     if (filter_.draw || !arguments_.questions.IsOne()) {
-      // The draw's own packet comes last, after its state.
       page_.Block(title, text,
-                  {.most_bytes = is_hang ? size_t{20'000} : size_t{36'000},
-                   .last_bytes = filter_.draw ? size_t{6'000} : 0,
-                   .rest = rest});
+                  {.most_bytes = is_hang ? size_t{12'000} : size_t{24'000}, .rest = rest});
+    }
+    if (filter_.draw && since.first_packet <= since.last_packet) {
+      page_.Block("What was set just before it", DrawText(since, false),
+                  {.most_bytes = is_hang ? size_t{10'000} : size_t{16'000}, .rest = rest});
     }
     page_.Block("How often each packet occurs", counts_,
                 {.most_bytes = 4'000, .rest = "unpack --format=stats"});
