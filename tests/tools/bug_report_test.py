@@ -77,7 +77,9 @@ class BugReportTest(ProgramTest):
         page = self.page(*files)
         self.assertGreater(len(page), MOST // 3)
         self.assertIn("\nLeft out:\n\n- ", page)
-        self.assertRegex(page, r"- Draw 1, and its state: \d+ of \d+ lines; they are shown by "
+        # Not of the draw's own packet and what is below it.
+        self.assertNotIn("- Draw 1, ", page)
+        self.assertRegex(page, r"- What was set just before it: \d+ of \d+ lines; they are shown by "
                                r"` unpack --draw=1 `")
 
     def test_a_dump_with_a_hostile_name_stays_in_its_block(self) -> None:

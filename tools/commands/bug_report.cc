@@ -223,7 +223,7 @@ class BugReport {
     }
     if (filter_.draw && since.first_packet <= since.last_packet) {
       page_.Block("What was set just before it", DrawText(since, false),
-                  {.most_bytes = is_hang ? size_t{10'000} : size_t{16'000}, .rest = rest});
+                  {.most_bytes = is_hang ? size_t{10'000} : size_t{24'000}, .rest = rest});
     }
     page_.Block("How often each packet occurs", counts_,
                 {.most_bytes = 4'000, .rest = "unpack --format=stats"});
