@@ -29,10 +29,10 @@ CASES = (
     (CPP, "packsmith/gfx9.h", 0.15),
     (C, "packsmith/c/gfx9_render_pack.h", 0.015),
     (CPP, "packsmith/gfx9_render.h", 0.1),
-    (C, "packsmith/c/gfx125_pack.h", 0.06),
-    (CPP, "packsmith/gfx125.h", 0.3),
-    (C, "packsmith/c/gfx125_render_pack.h", 0.03),
-    (CPP, "packsmith/gfx125_render.h", 0.15),
+    (C, "packsmith/c/gfx125_pack.h", 0.055),
+    (CPP, "packsmith/gfx125.h", 0.22),
+    (C, "packsmith/c/gfx125_render_pack.h", 0.025),
+    (CPP, "packsmith/gfx125_render.h", 0.12),
 )
 GENERATIONS = ("gfx9", "gfx125")
 # On the headers of an installation: source, option, limit in seconds.

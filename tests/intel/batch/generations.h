@@ -20,17 +20,8 @@ namespace packsmith::intel {
 
 PACKSMITH_EACH_GENERATION(PACKSMITH_TESTED)
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PACKSMITH_SANITIZED
-#endif
-#endif
-
 #ifdef PACKSMITH_TEST_ONE_GENERATION
 using Generations = testing::Types<TestedGfx9>;
-#elif defined(PACKSMITH_SANITIZED) || defined(__SANITIZE_ADDRESS__)
-// With sanitizers a generation takes long to compile; its code is generated as the others' is.
-using Generations = testing::Types<TestedGfx9, TestedGfx125>;
 #else
 using Generations = testing::Types<PACKSMITH_GENERATIONS(Tested)>;
 #endif
