@@ -75,10 +75,9 @@ def _with_precompiled(kwargs):
     )
 
 def _with_linker(kwargs):
-    """Has a program linked by the fastest linker, where it is not shipped."""
+    """Has a program that is not shipped linked by mold, where the workspace asks for it."""
     return dict(kwargs, linkopts = kwargs.get("linkopts", []) + select({
-        "@rules_cc//cc:sources_joined": ["-fuse-ld=mold"],
-        "@rules_cc//cc:sources_apart": ["-fuse-ld=mold"],
+        "@rules_cc//cc:linked_by_mold": ["-fuse-ld=mold"],
         "//conditions:default": [],
     }))
 
