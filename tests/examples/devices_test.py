@@ -76,6 +76,23 @@ class DevicesTest(unittest.TestCase):
                 # It takes some time, and less than a minute at 20 MHz.
                 self.assertTrue(0 < int(found[1]) < 60 * 20_000_000, counters)
 
+    def test_what_draws_of_a_number_in_memory_fetch_is_read_back_through_each_driver(self) -> None:
+        # Two of three draws: 3 and 2 * 6 vertices of triangles.
+        devices = {"gfx8": ("bdw",), "gfx9": ("skl",), "gfx11": ("icl",), "gfx12": GFX12_DEVICES,
+                   "gfx125": GFX125_DEVICES, "xe2": ("lnl", "bmg"), "xe3": ("ptl", "wcl")}
+        for generation, names in devices.items():
+            for device in names:
+                self.assertEqual(self.run_on(device, "count", generation),
+                                 "vertices 15, primitives 5, copied 15 and 5\n")
+
+    def test_without_execution_nothing_is_counted(self) -> None:
+        for device, generation in (("skl", "gfx9"), ("tgl:xe", "gfx12"), ("lnl", "xe2")):
+            with self.subTest(device):
+                done = run(MOCK, f"--device={device}", "--", PROGRAM["count"], generation,
+                           f"--device={NODE}")
+                self.assertEqual((done.returncode, done.stdout),
+                                 (0, "vertices 0, primitives 0, copied 0 and 0\n"), done.stderr)
+
     def test_a_frame_for_apples_gpus_is_taken_and_its_fences_signal(self) -> None:
         for device in ("m1", "m1-max"):
             times = self.run_on(device, "agx", submissions=2)
