@@ -20,10 +20,10 @@
 #include "runtime/dump/ascii85.h"
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/xe_devcoredump_writer.h"
+#include "runtime/guc/channel.h"
 #include "runtime/hang/kernel_events.h"
 #include "runtime/sim/overlay_memory.h"
 #include "runtime/sim/streamer.h"
-#include "tests/guc/channel.h"
 
 namespace packsmith::hang {
 namespace {
