@@ -32,6 +32,24 @@ void AddOnce(std::vector<uint32_t>& all, uint32_t one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
 }
 
+bool IsProgram(const tables::Tables& tables, const tables::Pointer& pointer) {
+  return pointer.target_kind == tables::TargetKind::kData &&
+         tables.data(pointer.target).is_code != 0;
+}
+
+bool PointsToProgram(const tables::Tables& tables, const tables::Leaf& leaf) {
+  return leaf.extra != tables::kNone && tables.extra(leaf.extra).pointer != tables::kNone &&
+         IsProgram(tables, tables.pointer(tables.extra(leaf.extra).pointer));
+}
+
+// Whether the condition compares a state, which no packet has.
+bool AsksForState(const tables::Tables& tables, uint32_t condition) {
+  if (condition == tables::kNone) return false;
+  const auto terms = tables.terms(tables.condition(condition).terms);
+  return std::any_of(terms.begin(), terms.end(),
+                     [](const tables::Term& term) { return term.of_state != 0; });
+}
+
 }  // namespace
 
 RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
@@ -41,7 +59,9 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
       bases_of_(tables.containers().size()),
       sets_(tables.containers().size()),
       is_fence_(tables.containers().size()),
-      readers_(tables.bases().size()) {
+      readers_(tables.bases().size()),
+      stage_of_(tables.containers().size(), tables::kNone),
+      programs_(tables, PointsToProgram) {
   for (const tables::Client& client : tables.clients()) {
     clients_[static_cast<size_t>(client.kind)] = &client;
   }
@@ -54,6 +74,7 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
     is_fence_[i] = std::any_of(operations.begin(), operations.end(), [](const auto& operation) {
       return operation.kind == tables::OperationKind::kFence;
     });
+    std::vector<uint32_t> stages;
     for (const tables::Range range : {container.leaves, container.tail_leaves}) {
       for (const tables::Leaf& leaf : tables.leaves(range)) {
         if (leaf.extra == tables::kNone) continue;
@@ -61,6 +82,13 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
         if (extra.sets_base != tables::kNone) AddOnce(sets_[i], extra.sets_base);
         for (uint32_t p = extra.pointer; p != tables::kNone; p = tables.pointer(p).next) {
           const tables::Pointer& pointer = tables.pointer(p);
+          const uint32_t stage =
+              tables.string(pointer.stage).empty() ? tables::kNone : pointer.stage;
+          if (!IsProgram(tables, pointer)) {
+            AddOnce(stages, stage);
+          } else if (stage != tables::kNone) {
+            AddOnce(programs_of_[stage], i);
+          }
           if (pointer.base == tables::kNone) continue;
           AddOnce(bases_of_[i], pointer.base);
           auto reader = static_cast<uint32_t>(tables::ClientKind::kState);
@@ -71,6 +99,7 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
         }
       }
     }
+    if (stages.size() == 1) stage_of_[i] = stages[0];
   }
 }
 
@@ -85,6 +114,7 @@ void RelationRules::OnPacket(const decode::Record& record, const Place& place,
   }
   for (auto& [base, moved] : state.moved) moved.done |= done.actions;
   state.invalid.erase(index);
+  if (const std::optional<bool> runs = RunsPrograms(record)) state.runs[index] = *runs;
   const auto relations = tables_.relations(container.relations);
   const bool requires_some =
       std::any_of(relations.begin(), relations.end(), [&](const tables::Relation& one) {
@@ -134,6 +164,35 @@ bool RelationRules::CountsFromMoved(uint32_t container, uint32_t by,
     if (state.moved.contains(base)) return true;
   }
   return !common;
+}
+
+std::optional<bool> RelationRules::RunsPrograms(const decode::Record& record) {
+  std::optional<bool> runs;
+  decode::ForEachField(tables_, programs_, record.view(), [&](const decode::FieldAt& at) {
+    if (!runs) runs = false;
+    if (*runs) return;
+    const decode::Scope scope(tables_, at, record.bytes);
+    uint32_t i = tables_.extra(at.leaf->extra).pointer;
+    for (; i != tables::kNone; i = tables_.pointer(i).next) {
+      // What is not known here, it may run.
+      const uint32_t when = tables_.pointer(i).when;
+      if (at.cut || scope.Holds(when) || AsksForState(tables_, when)) runs = true;
+    }
+  });
+  return runs;
+}
+
+bool RelationRules::IsOff(uint32_t stage, const RelationState& state) const {
+  const auto packets = programs_of_.find(stage);
+  if (packets == programs_of_.end()) return false;
+  bool was_set = false;
+  for (const uint32_t packet : packets->second) {
+    const auto runs = state.runs.find(packet);
+    if (runs == state.runs.end()) continue;
+    if (runs->second) return false;
+    was_set = true;
+  }
+  return was_set;
 }
 
 void RelationRules::CheckWork(const tables::Container& work, const Place& place,
@@ -187,6 +246,8 @@ void RelationRules::CheckInvalid(const tables::Container& work, const Context& c
   for (const auto& [index, open] : state.invalid) {
     const auto serves = static_cast<tables::Role>(tables_.container(index).serves);
     if (serves != tables::Role::kOther && serves != work.role) continue;
+    // A stage that is off reads nothing: once it is on, this must have been set again.
+    if (stage_of_[index] != tables::kNone && IsOff(stage_of_[index], state)) continue;
     done.push_back(index);
     if (context.LastSeen(index) > open.number) continue;
     alarms_.Raise(RuleId::kNotSetAgain, open.place, {},

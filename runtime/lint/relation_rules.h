@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/decode/record.h"
 #include "runtime/lint/alarms.h"
 #include "runtime/lint/cache_actions.h"
@@ -42,6 +43,8 @@ struct RelationState {
   };
   absl::flat_hash_map<uint32_t, Moved> moved;
   absl::flat_hash_set<uint32_t> reported;  // missing for draws and dispatches
+  // By container of packets that point to programs: whether the last one lets any run.
+  absl::flat_hash_map<uint32_t, bool> runs;
 };
 
 class RelationRules {
@@ -65,6 +68,10 @@ class RelationRules {
   void Invalidate(uint32_t by, const Place& place, const Context& context, RelationState& state);
   // Whether moving none of the bases leaves the container's pointers as they are.
   bool CountsFromMoved(uint32_t container, uint32_t by, const RelationState& state) const;
+  // Whether the packet has pointers to programs; and if so, whether one counts.
+  std::optional<bool> RunsPrograms(const decode::Record& record);
+  // Whether packets have turned off all programs of the stage (a string of the tables).
+  bool IsOff(uint32_t stage, const RelationState& state) const;
 
   const tables::Tables& tables_;
   Alarms& alarms_;
@@ -73,6 +80,11 @@ class RelationRules {
   std::vector<std::vector<uint32_t>> sets_;        // by container: bases that it sets
   std::vector<bool> is_fence_;                     // by container
   std::vector<uint32_t> readers_;                  // by base: a bit for each ClientKind
+  // By container: the one stage that reads what its pointers point to, or kNone.
+  std::vector<uint32_t> stage_of_;
+  // By stage: packets that point to its programs.
+  absl::flat_hash_map<uint32_t, std::vector<uint32_t>> programs_of_;
+  decode::ChosenLeaves programs_;
   std::array<const tables::Client*, tables::kClientKinds> clients_{};
 };
 

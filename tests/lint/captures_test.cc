@@ -65,7 +65,6 @@ TEST(Captures, GiveTheAlarmsThatThePageArguesFor) {
       {"dg2-gl-basic", {{"L107", 1}, {"L110", 17}, {"L501", 1}}},
       {"dg2-gl-compute", {{"L107", 1}, {"L110", 3}}},
       {"hsw-vk-compute", {{"L603", 1}}},
-      {"i965-gl-basic", {{"L308", 12}}},
       {"icl-gl-basic", {{"L303", 23}, {"L304", 2}, {"L502", 14}, {"L506", 2}}},
       {"ilk-gl-basic", {{"L202", 2}}},
       {"ivb-gl-basic", {{"L602", 1}}},
