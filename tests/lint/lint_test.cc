@@ -230,17 +230,17 @@ TEST(Lint, WhatOnlyAStageReadsThatIsOffNeedNotBeSetAgain) {
 TEST(Lint, WhatAStageReadsMustBeSetAgainOnceTheStageIsOn) {
   const Found later = LintMovedHullTable("HULL", "HULL Enable=true Program=program");
   EXPECT_TRUE(Has(later.alarms, "L304")) << Listed(later.alarms);
-  const Found again = LintMovedHullTable(
-      "HULL", "BIND_HULL Count=1 Table=0x20\nHULL Enable=true Program=program");
+  const Found again =
+      LintMovedHullTable("HULL", "BIND_HULL Count=1 Table=0x20\nHULL Enable=true Program=program");
   EXPECT_FALSE(Has(again.alarms, "L304")) << Listed(again.alarms);
 }
 
 TEST(Lint, ALastRowOfZeroIsNoLimitOfAVertexBuffer) {
   const auto lint = [](absl::string_view last) {
-    return LintText(Prepare(absl::StrCat(
-        "SET_ROWS Pitch=16 Last=", last, " Vertices=here\n",
-        "SET_ELEMENTS Format[0]=RGBA32 Valid[0]=true\nDRAW Count=4 Instances=1\nEND\n"
-        "here: .zero 64\n")));
+    return LintText(Prepare(
+        absl::StrCat("SET_ROWS Pitch=16 Last=", last, " Vertices=here\n",
+                     "SET_ELEMENTS Format[0]=RGBA32 Valid[0]=true\nDRAW Count=4 Instances=1\nEND\n"
+                     "here: .zero 64\n")));
   };
   EXPECT_FALSE(Has(lint("0").alarms, "L308"));
   EXPECT_TRUE(Has(lint("2").alarms, "L308"));
