@@ -58,6 +58,7 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
       committers_(tables.containers().size()),
       bases_of_(tables.containers().size()),
       sets_(tables.containers().size()),
+      replacers_(tables.containers().size()),
       is_fence_(tables.containers().size()),
       readers_(tables.bases().size()),
       stage_of_(tables.containers().size(), tables::kNone),
@@ -100,6 +101,13 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
       }
     }
     if (stages.size() == 1) stage_of_[i] = stages[0];
+    // Who moves a base invalidates what counts from it. Others may set what they invalidate, as
+    // those do that have the values of several.
+    for (const tables::Relation& relation : tables.relations(container.relations)) {
+      if (relation.kind == RelationKind::kInvalidates && sets_[i].empty()) {
+        replacers_[relation.container].push_back(i);
+      }
+    }
   }
 }
 
@@ -117,9 +125,8 @@ void RelationRules::OnPacket(const decode::Record& record, const Place& place,
   if (const std::optional<bool> runs = RunsPrograms(record)) state.runs[index] = *runs;
   const auto relations = tables_.relations(container.relations);
   const bool requires_some =
-      std::any_of(relations.begin(), relations.end(), [&](const tables::Relation& one) {
-        return one.kind == RelationKind::kRequires && is_fence_[one.container];
-      });
+      std::any_of(relations.begin(), relations.end(),
+                  [&](const tables::Relation& one) { return one.kind == RelationKind::kRequires; });
   if (requires_some || !committers_[index].empty()) {
     state.open[index] = {index, context.packets, context.work, context.work <= context.batch_begin,
                          place};
@@ -208,7 +215,7 @@ void RelationRules::CheckWork(const tables::Container& work, const Place& place,
                     std::string(tables_.string(tables_.container(relation.container).name)));
     }
   }
-  for (const auto& [index, open] : state.open) CheckOpen(open, context);
+  for (const auto& [index, open] : state.open) CheckOpen(open, context, state);
   state.open.clear();
   CheckInvalid(work, context, state);
   CheckMoved(context, state);
@@ -218,11 +225,26 @@ void RelationRules::CheckWork(const tables::Container& work, const Place& place,
   }
 }
 
-void RelationRules::CheckOpen(const RelationState::Open& open, const Context& context) {
+void RelationRules::CheckPartner(const RelationState::Open& open, uint32_t partner,
+                                 const Context& context, RelationState& state) {
+  const auto came = [&](uint32_t container) { return context.LastSeen(container) > open.work; };
+  const std::vector<uint32_t>& replacers = replacers_[partner];
+  if (came(partner) || std::any_of(replacers.begin(), replacers.end(), came)) return;
+  if (!state.alone.insert({open.container, partner}).second) return;
+  alarms_.Raise(RuleId::kMissingPartner, open.place, {},
+                absl::StrCat(tables_.string(tables_.container(partner).name),
+                             " is not there between the draws or dispatches around it"));
+}
+
+void RelationRules::CheckOpen(const RelationState::Open& open, const Context& context,
+                              RelationState& state) {
   const tables::Container& container = tables_.container(open.container);
   for (const tables::Relation& relation : tables_.relations(container.relations)) {
-    // Other packets are required so that state is complete, which drivers ensure in their own ways.
-    if (relation.kind != RelationKind::kRequires || !is_fence_[relation.container]) continue;
+    if (relation.kind != RelationKind::kRequires) continue;
+    if (!is_fence_[relation.container]) {
+      CheckPartner(open, relation.container, context, state);
+      continue;
+    }
     // Between batches the kernel waits and flushes.
     if (open.begins_batch || context.LastSeen(relation.container) > open.work) continue;
     alarms_.Raise(RuleId::kMissingWith, open.place, {},
