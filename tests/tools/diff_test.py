@@ -251,15 +251,18 @@ class DiffTest(ProgramTest):
         offsets from a base stay as they are."""
         distance = 0x10000000
         text = self.run_it("--convert=asm", capture).stdout.decode()
-        starts = {int(start, 16) for start in re.findall(r"^\.org (0x[0-9a-f]+)$", text, re.MULTILINE)}
+        starts = {int(start, 16)
+                  for start in re.findall(r"^\.org (0x[0-9a-f]+)$", text, re.MULTILINE)}
         self.assertGreater(len(starts), 5)
         moved = re.sub(r"\b0x[0-9a-f]+\b", lambda found: hex(int(found[0], 16) + distance)
                        if int(found[0], 16) >= 1 << 32 or int(found[0], 16) in starts else found[0],
                        text)
         # Kernels count from address 0.
-        moved = re.sub(r"(STATE_BASE_ADDRESS.*)", rf"\1 Instruction_Base_Address={distance:#x}", moved)
+        moved = re.sub(r"(STATE_BASE_ADDRESS.*)",
+                       rf"\1 Instruction_Base_Address={distance:#x}", moved)
         source, made = self.file("moved.asm", moved.encode()), self.path("moved.core")
-        done = subprocess.run([PACK, source, "-o", made], capture_output=True, text=True, check=False)
+        done = subprocess.run([PACK, source, "-o", made], capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return made
 
@@ -285,7 +288,8 @@ class DiffTest(ProgramTest):
         os.mkdir(self.path(name))
         for number in range(5):
             capture = str(DATA / f"captures/skl-gl-basic/{number:02}.core.zst")
-            done = self.run_it("--convert=elf", "-o", self.path(f"{name}/{number:02}.core"), capture)
+            done = self.run_it("--convert=elf", "-o", self.path(f"{name}/{number:02}.core"),
+                               capture)
             self.assertEqual(done.returncode, 0, done.stderr)
         return self.path(name)
 
