@@ -47,7 +47,7 @@ absl::Status BufferChunks::Flush(const Chunk& chunk, size_t dwords) {
 absl::Status BufferChunks::Release() {
   absl::Status status = lifetime().status();
   if (!status.ok()) return status;
-  for (const BufferHandle handle : handles_) status.Update(buffers_->Release(handle));
+  status = buffers_->ReleaseAll(handles_);
   handles_.clear();
   bytes_ = 0;
   return status;

@@ -70,6 +70,12 @@ struct BufferAccess {
   friend bool operator==(const BufferAccess&, const BufferAccess&) = default;
 };
 
+// Another's memory, to become a buffer.
+struct BufferImport {
+  int dma_buf = -1;
+  BufferOptions options = {};
+};
+
 struct BufferStatistics {
   uint64_t live = 0;           // buffers
   uint64_t live_bytes = 0;     // their sizes
@@ -113,6 +119,9 @@ class Buffers {
   // Errors of AddressSpace::Allocate(), among them InvalidArgument for options without a zone, and
   // of the device. If either has no room, memory that is kept for reuse is returned first.
   absl::StatusOr<Buffer> Create(const BufferOptions& options);
+  // Several buffers or none: what takes new memory is bound together, in one call where the kernel
+  // takes many. Errors as above, with the buffer that they are of: `buffer 2 of 3 ("normals"): …`.
+  absl::StatusOr<std::vector<Buffer>> CreateAll(absl::Span<const BufferOptions> options);
   // A buffer of memory that the device got elsewhere: another process's, the program's own, ... In
   // the options, size must be that of all the memory in bytes, and heap and use what it was created
   // with; it cannot be zeroed, nor be shared with other buffers. It is mapped if the CPU can see
@@ -127,7 +136,9 @@ class Buffers {
   // all of it, as is any other size: InvalidArgument if it has fewer bytes. The heap must be the
   // default; kShared is added to the uses. Otherwise as Adopt(). If this device has the memory
   // already, a job must not list both buffers: kernels refuse one memory at two places.
-  absl::StatusOr<Buffer> Import(int dma_buf, BufferOptions options);
+  absl::StatusOr<Buffer> Import(int dma_buf, const BufferOptions& options);
+  // Several or none, as CreateAll(): the planes of an image, for example.
+  absl::StatusOr<std::vector<Buffer>> ImportAll(absl::Span<const BufferImport> imports);
   // See Device::ImportUses(), ExportUse(): what others do with the buffer becomes a job that uses
   // it, for JobsBefore() and Wait(); and others wait for this job's use. Errors as Export()'s.
   absl::Status ImportUses(BufferHandle handle, bool to_write);
@@ -136,6 +147,9 @@ class Buffers {
   // distinguished from a new one until its place was used 1023 times.) The buffer is released even
   // if the device does not take its memory back, which is another error.
   absl::Status Release(BufferHandle handle);
+  // Release() of each, whatever becomes of the others, and the first error. What is not kept for
+  // reuse is unbound together.
+  absl::Status ReleaseAll(absl::Span<const BufferHandle> handles);
   absl::StatusOr<Buffer> Get(BufferHandle handle) const;
   absl::StatusOr<std::string> Name(BufferHandle handle) const;
   absl::Status SetName(BufferHandle handle, absl::string_view name);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
 
@@ -53,16 +54,19 @@ BuffersCore::BuffersCore(Device& device, AddressSpace& addresses, const Buffers:
 BuffersCore::~BuffersCore() {
   lifetime_.End();
   MutexLock lock(mutex_);
-  for (const Block& block : blocks_) {
-    if (block.memory == MemoryId{}) continue;
-    // A destroyed device has freed its memory.
-    if (device_) {
-      if (!device_->Unbind(options_.space, block.range.address, block.range.size).ok()) continue;
-      (void)device_->Destroy(block.memory);
-    }
-    if (addresses_) (void)addresses_->Free(block.kind.zone, block.range.handle);
+  for (uint32_t block = 0; block < blocks_.size(); ++block) {
+    if (blocks_[block].memory != MemoryId{}) gone_.push_back(block);
   }
-  if (device_ && addresses_) RetryLost();
+  if (device_) {
+    (void)DestroyGone();
+    if (addresses_) RetryLost();
+    return;
+  }
+  // A destroyed device has freed its memory.
+  for (const uint32_t block : gone_) {
+    const Block& gone = blocks_[block];
+    if (addresses_) (void)addresses_->Free(gone.kind.zone, gone.range.handle);
+  }
 }
 
 uint64_t BuffersCore::ClassSize(uint64_t size) {
@@ -143,6 +147,7 @@ absl::StatusOr<uint32_t> BuffersCore::TakeBlock(const RangeRequest& request, con
           if (zeroed) std::memset(blocks_[block].cpu, 0, kind.size);
           // Lines that its last user wrote would be written over what the GPU writes for the next.
           const absl::Status flushed = FlushBytes(blocks_[block], 0, kind.size);
+          (void)DestroyGone();  // counts as lost if that fails
           if (!flushed.ok()) {
             Cache(block);
             return flushed;
@@ -150,13 +155,14 @@ absl::StatusOr<uint32_t> BuffersCore::TakeBlock(const RangeRequest& request, con
           ++statistics_.reused;
           return block;
         }
-        (void)DestroyBlock(block);  // counts as lost if that fails
+        gone_.push_back(block);
       } else {
         ++i;
       }
       block = next;
     }
   }
+  (void)DestroyGone();
   absl::StatusOr<uint32_t> block = MakeBlock(request, kind, MemoryId{});
   if (block.ok()) {
     blocks_[*block].reusable = reusable;
@@ -171,9 +177,7 @@ absl::StatusOr<uint32_t> BuffersCore::MakeBlock(const RangeRequest& request, con
                                                 MemoryId memory) {
   absl::StatusOr<uint32_t> block = NewBlock(request, kind, memory);
   if (block.status().code() == absl::StatusCode::kResourceExhausted) {
-    (void)Collect();
-    (void)TrimLocked(0);
-    RetryLost();
+    ReturnUnused();
     block = NewBlock(request, kind, memory);
   } else if (block.status().code() == absl::StatusCode::kAlreadyExists &&
              request.address.has_value()) {
@@ -183,6 +187,13 @@ absl::StatusOr<uint32_t> BuffersCore::MakeBlock(const RangeRequest& request, con
     block = NewBlock(request, kind, memory);
   }
   return block;
+}
+
+void BuffersCore::ReturnUnused() {
+  CollectDone();
+  DropOldest(0);
+  (void)DestroyGone();
+  RetryLost();
 }
 
 absl::StatusOr<uint32_t> BuffersCore::NewBlock(const RangeRequest& request, const Kind& kind,
@@ -202,31 +213,19 @@ absl::StatusOr<uint32_t> BuffersCore::NewBlock(const RangeRequest& request, cons
           : device_->Create({.size = range->size, .heap = kind.heap, .use = kind.use});
   absl::Status status = memory.status();
   uint8_t* cpu = nullptr;
-  if (status.ok()) {
-    if (CpuCanSee(kind.heap)) {
-      const auto mapped = device_->Map(*memory);
-      status = mapped.status();
-      if (status.ok()) cpu = mapped->data();
-    }
-    if (status.ok()) {
-      status = device_->Bind({.space = options_.space,
-                              .address = range->address,
-                              .size = range->size,
-                              .memory = *memory,
-                              .offset = 0,
-                              .writable = kind.writable});
-    }
-    if (!status.ok() && adopted == MemoryId{}) {
-      statistics_.memory_bytes += range->size;
-      (void)ReturnMemory({.memory = *memory,
-                          .size = range->size,
-                          .zone = kind.zone,
-                          .range = *range,
-                          .bound = false});
-    }
+  if (status.ok() && CpuCanSee(kind.heap)) {
+    const auto mapped = device_->Map(*memory);
+    status = mapped.status();
+    if (status.ok()) cpu = mapped->data();
   }
   if (!status.ok()) {
-    (void)addresses_->Free(kind.zone, range->handle);
+    Lost made = {.zone = kind.zone, .range = *range, .placed = true};
+    if (memory.ok() && adopted == MemoryId{}) {
+      made.memory = *memory;
+      made.size = range->size;
+      statistics_.memory_bytes += range->size;
+    }
+    (void)ReturnAll({&made, 1});
     return status;
   }
   uint32_t block = unused_blocks_;
@@ -241,6 +240,8 @@ absl::StatusOr<uint32_t> BuffersCore::NewBlock(const RangeRequest& request, cons
   made.memory = *memory;
   made.range = *range;
   made.cpu = cpu;
+  made.bound = false;
+  unbound_.push_back(block);
   std::vector<uint32_t>& block_of = block_of_range_[static_cast<uint32_t>(kind.zone)];
   if (block_of.size() <= range->handle.index) block_of.resize(range->handle.index + 1, kNone);
   block_of[range->handle.index] = block;
@@ -248,48 +249,146 @@ absl::StatusOr<uint32_t> BuffersCore::NewBlock(const RangeRequest& request, cons
   return block;
 }
 
-absl::Status BuffersCore::ReturnMemory(Lost memory) {
+absl::Status BuffersCore::BindMany(absl::Span<const PageBinding> bindings, size_t first,
+                                   SetBound set, size_t& failed) {
+  absl::Status status = device_->BindAll(bindings);
+  if (status.ok()) {
+    for (size_t i = 0; i < bindings.size(); ++i) set(first + i, true);
+    return status;
+  }
+  failed = first;
+  if (bindings.size() <= 1) return status;
+  // The device does not say which one it refuses; or it takes fewer in one call.
+  const size_t half = bindings.size() / 2;
+  status = BindMany(bindings.first(half), first, set, failed);
+  if (!status.ok()) return status;
+  status = BindMany(bindings.subspan(half), first + half, set, failed);
+  if (!status.ok()) (void)UnbindMany(bindings.first(half), first, set);
+  return status;
+}
+
+absl::Status BuffersCore::UnbindMany(absl::Span<const PageBinding> bindings, size_t first,
+                                     SetBound set) {
+  absl::Status status = device_->UnbindAll(bindings);
+  if (status.ok()) {
+    for (size_t i = 0; i < bindings.size(); ++i) set(first + i, false);
+    return status;
+  }
+  if (bindings.size() <= 1) return status;
+  const size_t half = bindings.size() / 2;
+  status = UnbindMany(bindings.first(half), first, set);
+  status.Update(UnbindMany(bindings.subspan(half), first + half, set));
+  return status;
+}
+
+absl::Status BuffersCore::BindNew(size_t& failed) {
+  if (unbound_.empty()) return absl::OkStatus();
+  bindings_.clear();
+  for (const uint32_t block : unbound_) {
+    const Block& b = blocks_[block];
+    bindings_.push_back({.space = options_.space,
+                         .address = b.range.address,
+                         .size = b.range.size,
+                         .memory = b.memory,
+                         .offset = 0,
+                         .writable = b.kind.writable});
+  }
+  const auto set = [this](size_t index, bool bound)
+                       ABSL_NO_THREAD_SAFETY_ANALYSIS { blocks_[unbound_[index]].bound = bound; };
+  absl::Status status = BindMany(bindings_, 0, set, failed);
+  if (absl::IsResourceExhausted(status)) {
+    ReturnUnused();
+    status = BindMany(bindings_, 0, set, failed);
+  }
+  if (status.ok()) unbound_.clear();
+  return status;
+}
+
+absl::Status BuffersCore::ReturnAll(absl::Span<Lost> memories) {
+  absl::InlinedVector<PageBinding, 4> bound;
+  absl::InlinedVector<size_t, 4> bound_at;
+  for (size_t i = 0; i < memories.size(); ++i) {
+    const Lost& memory = memories[i];
+    if (!memory.bound) continue;
+    bound.push_back({.space = options_.space,
+                     .address = memory.range.address,
+                     .size = memory.range.size,
+                     .memory = memory.memory,
+                     .offset = 0,
+                     .writable = memory.writable});
+    bound_at.push_back(i);
+  }
   absl::Status status;
-  if (memory.bound) {
+  if (!bound.empty()) {
+    status = UnbindMany(
+        bound, 0, [&](size_t index, bool is_bound) { memories[bound_at[index]].bound = is_bound; });
+  }
+  for (Lost& memory : memories) {
     // What is still bound keeps its memory, and its addresses must not be reused.
-    status = device_->Unbind(options_.space, memory.range.address, memory.range.size);
-    if (status.ok()) {
-      memory.bound = false;
-      status = addresses_->Free(memory.zone, memory.range.handle);
+    if (!memory.bound) {
+      if (std::exchange(memory.placed, false) && addresses_) {
+        status.Update(addresses_->Free(memory.zone, memory.range.handle));
+      }
+      if (memory.memory == MemoryId{}) continue;
+      const absl::Status destroyed = device_->Destroy(memory.memory);
+      if (destroyed.ok()) {
+        statistics_.memory_bytes -= memory.size;
+        continue;
+      }
+      status.Update(destroyed);
     }
+    statistics_.lost_bytes += memory.size;
+    lost_.push_back(memory);
   }
-  if (!memory.bound) {
-    const absl::Status destroyed = device_->Destroy(memory.memory);
-    if (destroyed.ok()) {
-      statistics_.memory_bytes -= memory.size;
-      return status;
-    }
-    status.Update(destroyed);
-  }
-  statistics_.lost_bytes += memory.size;
-  lost_.push_back(memory);
   return status;
 }
 
 void BuffersCore::RetryLost() {
+  if (lost_.empty()) return;
   // Those that are refused again are listed again.
   std::vector<Lost> lost = std::exchange(lost_, {});
-  for (const Lost& memory : lost) {
-    statistics_.lost_bytes -= memory.size;
-    (void)ReturnMemory(memory);
-  }
+  for (const Lost& memory : lost) statistics_.lost_bytes -= memory.size;
+  (void)ReturnAll(absl::MakeSpan(lost));
 }
 
-absl::Status BuffersCore::DestroyBlock(uint32_t block) {
+BuffersCore::Lost BuffersCore::TakeOut(uint32_t block) {
   Block& gone = blocks_[block];
-  absl::Status status = ReturnMemory(
-      {.memory = gone.memory, .size = gone.kind.size, .zone = gone.kind.zone, .range = gone.range});
+  const Lost lost = {.memory = gone.memory,
+                     .size = gone.kind.size,
+                     .zone = gone.kind.zone,
+                     .range = gone.range,
+                     .writable = gone.kind.writable,
+                     .placed = true,
+                     .bound = gone.bound};
   block_of_range_[static_cast<uint32_t>(gone.kind.zone)][gone.range.handle.index] = kNone;
   gone.memory = MemoryId{};
+  gone.bound = false;
   gone.slots.clear();
   gone.next = unused_blocks_;
   unused_blocks_ = block;
-  return status;
+  return lost;
+}
+
+absl::Status BuffersCore::DestroyGone() {
+  if (gone_.empty()) return absl::OkStatus();
+  absl::InlinedVector<Lost, 4> lost;
+  lost.reserve(gone_.size());
+  for (const uint32_t block : gone_) lost.push_back(TakeOut(block));
+  gone_.clear();
+  return ReturnAll(absl::MakeSpan(lost));
+}
+
+BuffersCore::Origins BuffersCore::origins() const {
+  return {statistics_.created, statistics_.reused, statistics_.suballocated};
+}
+
+void BuffersCore::Undo(absl::Span<const Place> places, const Origins& before) {
+  unbound_.clear();
+  for (const Place& place : places) ReturnEntry(place.block, place.entry);
+  (void)DestroyGone();
+  statistics_.created = before.created;
+  statistics_.reused = before.reused;
+  statistics_.suballocated = before.suballocated;
 }
 
 void BuffersCore::MakeEntries(uint32_t block, uint64_t entry_size, uint32_t entries) {
@@ -344,18 +443,19 @@ RangeRequest BuffersCore::RequestOf(const BufferOptions& options, uint64_t size)
           .address = options.address};
 }
 
-absl::StatusOr<Buffer> BuffersCore::Create(const BufferOptions& options) {
-  if (lifetime_.lost()) return lifetime_.status();
-  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  MutexLock lock(mutex_);
-  (void)Collect();  // see MakeBlock()
-  // First, since it need not be undone.
-  if (const absl::Status status = EnsureSlot(); !status.ok()) return status;
-  uint32_t block, entry = 0;
+absl::Status BuffersCore::OneOf(const absl::Status& status, size_t index, size_t count,
+                                absl::string_view name) {
+  if (count == 1) return status;
+  return absl::Status(status.code(), absl::StrFormat("buffer %d of %d (\"%s\"): %s", index + 1,
+                                                     count, name, status.message()));
+}
+
+absl::StatusOr<BuffersCore::Place> BuffersCore::TakePlace(const BufferOptions& options) {
   if (const uint64_t entry_size = EntrySize(options); entry_size != 0) {
     const absl::StatusOr<uint32_t> slab = TakeSlab(options, entry_size);
     if (!slab.ok()) return slab.status();
-    block = *slab;
+    const uint32_t block = *slab;
+    uint32_t entry = 0;
     Block& b = blocks_[block];
     while (b.free[entry / 64] == 0) entry += 64;
     entry += std::countr_zero(b.free[entry / 64]);
@@ -364,34 +464,94 @@ absl::StatusOr<Buffer> BuffersCore::Create(const BufferOptions& options) {
     if (options.zeroed) std::memset(b.cpu + entry * entry_size, 0, entry_size);
     // As in TakeBlock(). An entry is whole lines.
     if (const absl::Status flushed = FlushBytes(b, entry * entry_size, entry_size); !flushed.ok()) {
-      (void)ReturnEntry(block, entry);
+      ReturnEntry(block, entry);
       return flushed;
     }
     ++statistics_.suballocated;
-  } else {
-    const bool reusable = options.guard == 0 && options.boundary == 0 &&
-                          !options.address.has_value() && options.placement == Placement::kBest &&
-                          (options.use & (kShared | kScanout)) == 0 &&
-                          options.size <= kLargestClass;
-    const uint64_t size = RoundUp(reusable ? ClassSize(options.size) : options.size, options_.page);
-    const absl::StatusOr<uint32_t> taken =
-        TakeBlock(RequestOf(options, size), KindOf(options, size), reusable, options.zeroed);
-    if (!taken.ok()) return taken.status();
-    block = *taken;
-    MakeEntries(block, size, 1);
-    blocks_[block].live_entries = 1;
+    return Place{block, entry};
   }
-  return TakeSlot(block, entry, options.name);
+  const bool reusable = options.guard == 0 && options.boundary == 0 &&
+                        !options.address.has_value() && options.placement == Placement::kBest &&
+                        (options.use & (kShared | kScanout)) == 0 && options.size <= kLargestClass;
+  const uint64_t size = RoundUp(reusable ? ClassSize(options.size) : options.size, options_.page);
+  const absl::StatusOr<uint32_t> block =
+      TakeBlock(RequestOf(options, size), KindOf(options, size), reusable, options.zeroed);
+  if (!block.ok()) return block.status();
+  MakeEntries(*block, size, 1);
+  blocks_[*block].live_entries = 1;
+  return Place{*block, 0};
 }
 
-absl::Status BuffersCore::EnsureSlot() {
-  if (!unused_slots_.empty()) return absl::OkStatus();
-  if (slots_.size() >= kMostSlots) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("there are %d buffers already, the maximum", slots_.size()));
+absl::StatusOr<Buffer> BuffersCore::Create(const BufferOptions& options) {
+  if (lifetime_.lost()) return lifetime_.status();
+  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
+  MutexLock lock(mutex_);
+  (void)Collect();  // see MakeBlock()
+  // First, since it need not be undone.
+  if (const absl::Status status = EnsureSlots(1); !status.ok()) return status;
+  const Origins before = origins();
+  const absl::StatusOr<Place> place = TakePlace(options);
+  absl::Status status = place.status();
+  size_t failed = 0;
+  if (status.ok()) status = BindNew(failed);
+  if (!status.ok()) {
+    Undo(place.ok() ? absl::MakeConstSpan(&*place, 1) : absl::Span<const Place>(), before);
+    return status;
   }
-  unused_slots_.push_back(slots_.size());
-  slots_.emplace_back();
+  return TakeSlot(place->block, place->entry, options.name);
+}
+
+absl::StatusOr<std::vector<Buffer>> BuffersCore::CreateAll(
+    absl::Span<const BufferOptions> options) {
+  if (lifetime_.lost()) return lifetime_.status();
+  const auto error = [&](size_t index, const absl::Status& status) {
+    return OneOf(status, index, options.size(), options[index].name);
+  };
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (absl::Status status = CheckOptions(options[i]); !status.ok()) return error(i, status);
+  }
+  std::vector<Buffer> buffers;
+  buffers.reserve(options.size());
+  std::vector<Place> places;
+  places.reserve(options.size());
+  MutexLock lock(mutex_);
+  (void)Collect();
+  if (const absl::Status status = EnsureSlots(options.size()); !status.ok()) return status;
+  const Origins before = origins();
+  for (size_t i = 0; i < options.size(); ++i) {
+    const absl::StatusOr<Place> place = TakePlace(options[i]);
+    if (!place.ok()) {
+      Undo(places, before);
+      return error(i, place.status());
+    }
+    places.push_back(*place);
+  }
+  size_t failed = 0;
+  if (const absl::Status status = BindNew(failed); !status.ok()) {
+    // The first of those that have this memory.
+    const uint32_t block = unbound_[failed];
+    const auto one = std::find_if(places.begin(), places.end(),
+                                  [block](const Place& place) { return place.block == block; });
+    const auto index = static_cast<size_t>(one - places.begin());
+    Undo(places, before);
+    return error(index, status);
+  }
+  for (size_t i = 0; i < options.size(); ++i) {
+    buffers.push_back(TakeSlot(places[i].block, places[i].entry, options[i].name));
+  }
+  return buffers;
+}
+
+absl::Status BuffersCore::EnsureSlots(size_t count) {
+  while (unused_slots_.size() < count) {
+    if (slots_.size() >= kMostSlots) {
+      return absl::ResourceExhaustedError(
+          absl::StrFormat("there are %d buffers already, and may be %d",
+                          slots_.size() - unused_slots_.size(), slots_.size()));
+    }
+    unused_slots_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
   return absl::OkStatus();
 }
 
@@ -413,8 +573,7 @@ Buffer BuffersCore::TakeSlot(uint32_t block, uint32_t entry, absl::string_view n
   return BufferOf(slot);
 }
 
-absl::StatusOr<Buffer> BuffersCore::Adopt(MemoryId memory, const BufferOptions& options) {
-  if (lifetime_.lost()) return lifetime_.status();
+absl::Status BuffersCore::CheckAdopted(MemoryId memory, const BufferOptions& options) const {
   if (memory == MemoryId{} || options.zeroed) {
     return absl::InvalidArgumentError(
         "memory to adopt must be given, and cannot be zeroed: write zeros to it instead");
@@ -424,23 +583,41 @@ absl::StatusOr<Buffer> BuffersCore::Adopt(MemoryId memory, const BufferOptions& 
     return absl::InvalidArgumentError(absl::StrFormat(
         "adopted memory must be whole pages of 4 KiB, not 0x%x bytes", options.size));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Buffer> BuffersCore::Adopt(MemoryId memory, const BufferOptions& options) {
+  if (lifetime_.lost()) return lifetime_.status();
+  if (absl::Status status = CheckAdopted(memory, options); !status.ok()) return status;
   MutexLock lock(mutex_);
   (void)Collect();
-  if (const absl::Status status = EnsureSlot(); !status.ok()) return status;
-  const absl::StatusOr<uint32_t> block =
-      MakeBlock(RequestOf(options, options.size), KindOf(options, options.size), memory);
+  if (const absl::Status status = EnsureSlots(1); !status.ok()) return status;
+  const absl::StatusOr<uint32_t> block = AdoptBlock(memory, options);
   if (!block.ok()) return block.status();
-  blocks_[*block].reusable = false;
-  MakeEntries(*block, options.size, 1);
-  blocks_[*block].live_entries = 1;
+  size_t failed = 0;
+  if (absl::Status status = BindNew(failed); !status.ok()) {
+    unbound_.clear();
+    // The memory itself is still the caller's.
+    Lost lost = TakeOut(*block);
+    lost.memory = MemoryId{};
+    statistics_.memory_bytes -= lost.size;
+    (void)ReturnAll({&lost, 1});
+    return status;
+  }
   return TakeSlot(*block, 0, options.name);
 }
 
-absl::Status BuffersCore::Release(BufferHandle handle) {
-  if (lifetime_.lost()) return lifetime_.status();
-  MutexLock lock(mutex_);
-  const uint32_t slot = SlotOf(handle);
-  if (slot == kNone) return NoSuchBuffer(handle);
+absl::StatusOr<uint32_t> BuffersCore::AdoptBlock(MemoryId memory, const BufferOptions& options) {
+  const absl::StatusOr<uint32_t> block =
+      MakeBlock(RequestOf(options, options.size), KindOf(options, options.size), memory);
+  if (!block.ok()) return block;
+  blocks_[*block].reusable = false;
+  MakeEntries(*block, options.size, 1);
+  blocks_[*block].live_entries = 1;
+  return block;
+}
+
+bool BuffersCore::ReleaseSlot(uint32_t slot) {
   Slot& gone = slots_[slot];
   Block& block = blocks_[gone.block];
   gone.live = false;
@@ -453,46 +630,74 @@ absl::Status BuffersCore::Release(BufferHandle handle) {
   }
   --statistics_.live;
   statistics_.live_bytes -= block.entry_size;
-  if (gone.jobs.empty()) return ReturnEntry(gone.block, gone.entry);
+  if (gone.jobs.empty()) {
+    ReturnEntry(gone.block, gone.entry);
+    return false;
+  }
   for (const JobUse& job : gone.jobs) {
     waiting_.push_back({job.fence, gone.block, gone.entry, &job == &gone.jobs.back()});
   }
   statistics_.waiting_bytes += block.entry_size;
-  return Collect();
+  return true;
 }
 
-absl::Status BuffersCore::ReturnEntry(uint32_t block, uint32_t entry) {
+absl::Status BuffersCore::Release(BufferHandle handle) {
+  if (lifetime_.lost()) return lifetime_.status();
+  MutexLock lock(mutex_);
+  const uint32_t slot = SlotOf(handle);
+  if (slot == kNone) return NoSuchBuffer(handle);
+  return ReleaseSlot(slot) ? Collect() : DestroyGone();
+}
+
+absl::Status BuffersCore::ReleaseAll(absl::Span<const BufferHandle> handles) {
+  if (lifetime_.lost()) return lifetime_.status();
+  MutexLock lock(mutex_);
+  absl::Status status;
+  bool wait = false;
+  for (const BufferHandle handle : handles) {
+    const uint32_t slot = SlotOf(handle);
+    if (slot == kNone) {
+      status.Update(NoSuchBuffer(handle));
+    } else {
+      wait = ReleaseSlot(slot) || wait;
+    }
+  }
+  status.Update(wait ? Collect() : DestroyGone());
+  return status;
+}
+
+void BuffersCore::ReturnEntry(uint32_t block, uint32_t entry) {
   Block& b = blocks_[block];
   if (b.entries > 1) {
     Kind entries = b.kind;
     entries.size = b.entry_size;
     if (b.live_entries == b.entries) Link(slabs_, entries, block);
     b.free[entry / 64] |= uint64_t{1} << (entry % 64);
-    if (--b.live_entries != 0) return absl::OkStatus();
+    if (--b.live_entries != 0) return;
     Unlink(slabs_, entries, block);
     --statistics_.slabs;
   }
-  if (!b.reusable || b.kind.size > options_.cache_bytes) return DestroyBlock(block);
+  if (!b.bound || !b.reusable || b.kind.size > options_.cache_bytes) {
+    gone_.push_back(block);
+    return;
+  }
   // If the device does not support that, the memory is kept all the same.
   (void)device_->SetNeeded(b.memory, false);
   Cache(block);
-  absl::Status status;
   if (options_.cache_time != absl::InfiniteDuration()) {
     const absl::Time old = options_.now() - options_.cache_time;
     while (oldest_ != block && blocks_[oldest_].cached_at < old) {
       const uint32_t gone = oldest_;
       Uncache(gone);
-      status.Update(DestroyBlock(gone));
+      gone_.push_back(gone);
     }
   }
-  status.Update(TrimLocked(options_.cache_bytes));
-  return status;
+  DropOldest(options_.cache_bytes);
 }
 
 // Returns what the GPU is done with. In the order of release: later releases wait until earlier
 // ones are done, which saves queries.
-absl::Status BuffersCore::Collect() {
-  absl::Status status;
+void BuffersCore::CollectDone() {
   Fence done = 0;
   while (!waiting_.empty()) {
     const Waiting first = waiting_.front();
@@ -501,9 +706,13 @@ absl::Status BuffersCore::Collect() {
     waiting_.pop_front();
     if (!first.last) continue;
     statistics_.waiting_bytes -= blocks_[first.block].entry_size;
-    status.Update(ReturnEntry(first.block, first.entry));
+    ReturnEntry(first.block, first.entry);
   }
-  return status;
+}
+
+absl::Status BuffersCore::Collect() {
+  CollectDone();
+  return DestroyGone();
 }
 
 // A job that failed, or that the device does not know, counts as done. Other errors are those of
@@ -523,40 +732,37 @@ bool BuffersCore::WasDone(Fence fence) {
   return done;
 }
 
-absl::Status BuffersCore::TrimLocked(uint64_t keep) {
-  absl::Status status;
+void BuffersCore::DropOldest(uint64_t keep) {
   while (statistics_.cached_bytes > keep) {
     const uint32_t block = oldest_;
     Uncache(block);
-    status.Update(DestroyBlock(block));
+    gone_.push_back(block);
   }
-  return status;
 }
 
 absl::Status BuffersCore::TrimWithin(ZoneId zone, uint64_t address, uint64_t size) {
   const unsigned bits = addresses_->address_bits();
   const uint64_t begin = Plain(address, bits);
-  absl::Status status;
   for (uint32_t block = oldest_; block != kNone;) {
     const Block& b = blocks_[block];
     const uint32_t newer = b.newer;
     const uint64_t there = Plain(b.range.address, bits);
     if (b.kind.zone == zone && there < begin + size && begin < there + b.range.size) {
       Uncache(block);
-      status.Update(DestroyBlock(block));
+      gone_.push_back(block);
     }
     block = newer;
   }
-  return status;
+  return DestroyGone();
 }
 
 absl::Status BuffersCore::Trim(uint64_t keep) {
   if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
-  absl::Status status = Collect();
+  CollectDone();
+  DropOldest(keep);
   RetryLost();
-  status.Update(TrimLocked(keep));
-  return status;
+  return DestroyGone();
 }
 
 uint32_t BuffersCore::SlotOf(BufferHandle handle) const {

@@ -2,6 +2,7 @@
 // caches, other processes and devices, and a kernel that has too little of it.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -59,30 +60,68 @@ absl::Status BuffersCore::ExportUse(BufferHandle handle, Fence fence, bool writt
   return device_->ExportUse(*memory, fence, written);
 }
 
-absl::StatusOr<Buffer> BuffersCore::Import(int dma_buf, BufferOptions options) {
+absl::StatusOr<std::vector<Buffer>> BuffersCore::ImportAll(absl::Span<const BufferImport> imports) {
   if (lifetime_.lost()) return lifetime_.status();
-  if (options.heap != Heap::kSystem) {
-    return absl::InvalidArgumentError(
-        "the heap of another's memory cannot be chosen: leave BufferOptions::heap as it is");
-  }
-  const absl::StatusOr<Device::Imported> imported = device_->Import(dma_buf);
-  if (!imported.ok()) return imported.status();
-  absl::StatusOr<Buffer> buffer =
-      options.size > imported->size
-          ? absl::InvalidArgumentError(absl::StrFormat(
-                "the memory to import has 0x%x bytes, not 0x%x", imported->size, options.size))
-          : absl::StatusOr<Buffer>(Buffer{});
-  if (buffer.ok()) {
-    options.size = imported->size;
+  const size_t count = imports.size();
+  std::vector<BufferImport> wanted(imports.begin(), imports.end());
+  std::vector<MemoryId> memories;
+  absl::Status status;
+  size_t at = 0;  // the one that an error is of
+  const auto take = [&](BufferOptions& options, int dma_buf) {
+    if (options.heap != Heap::kSystem) {
+      return absl::InvalidArgumentError(
+          "the heap of another's memory cannot be chosen: leave BufferOptions::heap as it is");
+    }
+    const absl::StatusOr<Device::Imported> imported = device_->Import(dma_buf);
+    if (!imported.ok()) return imported.status();
+    memories.push_back(imported->memory);
+    const uint64_t size = std::exchange(options.size, imported->size);
+    if (size > imported->size) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("the memory to import has 0x%x bytes, not 0x%x", imported->size, size));
+    }
     options.use |= kShared;
-    buffer = Adopt(imported->memory, options);
+    return CheckAdopted(imported->memory, options);
+  };
+  for (; at < count; ++at) {
+    status = take(wanted[at].options, wanted[at].dma_buf);
+    if (!status.ok()) break;
   }
-  if (!buffer.ok()) {
-    MutexLock lock(mutex_);
-    statistics_.memory_bytes += imported->size;
-    (void)ReturnMemory({.memory = imported->memory, .size = imported->size, .bound = false});
+
+  std::vector<uint32_t> blocks;
+  MutexLock lock(mutex_);
+  (void)Collect();
+  if (status.ok()) {
+    at = 0;
+    status = EnsureSlots(count);
   }
-  return buffer;
+  for (; status.ok() && blocks.size() < count; ++at) {
+    const absl::StatusOr<uint32_t> block = AdoptBlock(memories[at], wanted[at].options);
+    if (block.ok()) {
+      blocks.push_back(*block);
+    } else {
+      status = block.status();
+      break;
+    }
+  }
+  if (status.ok()) status = BindNew(at);
+  if (!status.ok()) {
+    unbound_.clear();
+    gone_.insert(gone_.end(), blocks.begin(), blocks.end());
+    (void)DestroyGone();
+    for (size_t i = blocks.size(); i < memories.size(); ++i) {
+      Lost lost = {.memory = memories[i], .size = wanted[i].options.size};
+      statistics_.memory_bytes += lost.size;
+      (void)ReturnAll({&lost, 1});
+    }
+    return OneOf(status, at, count, wanted[at].options.name);
+  }
+  std::vector<Buffer> buffers;
+  buffers.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    buffers.push_back(TakeSlot(blocks[i], 0, wanted[i].options.name));
+  }
+  return buffers;
 }
 
 absl::Status BuffersCore::FlushBytes(const Block& block, uint64_t offset, uint64_t size) const {

@@ -9,17 +9,20 @@ namespace packsmith::gpu {
 
 Device::~Device() = default;
 
-absl::Status Device::BindAll(absl::Span<const PageBinding> bindings) {
+namespace {
+
+// Makes a change for each or for none: those before one that fails are undone.
+template <typename Change, typename Undo>
+absl::Status ForAllOrNone(absl::Span<const PageBinding> bindings, Change change, Undo undo) {
   for (size_t i = 0; i < bindings.size(); ++i) {
     absl::Status status = bindings[i].space == bindings[0].space
-                              ? Bind(bindings[i])
+                              ? change(bindings[i])
                               : absl::InvalidArgumentError(absl::StrFormat(
                                     "pages of one call must be of one space, not of %d and %d",
                                     bindings[0].space, bindings[i].space));
     if (status.ok()) continue;
     while (i-- > 0) {
-      const PageBinding& bound = bindings[i];
-      const absl::Status undone = Unbind(bound.space, bound.address, bound.size);
+      const absl::Status undone = undo(bindings[i]);
       if (!undone.ok()) {
         status = absl::Status(status.code(),
                               absl::StrCat(status.message(), "; and then: ", undone.message()));
@@ -28,6 +31,20 @@ absl::Status Device::BindAll(absl::Span<const PageBinding> bindings) {
     return status;
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Device::BindAll(absl::Span<const PageBinding> bindings) {
+  return ForAllOrNone(
+      bindings, [this](const PageBinding& one) { return Bind(one); },
+      [this](const PageBinding& one) { return Unbind(one.space, one.address, one.size); });
+}
+
+absl::Status Device::UnbindAll(absl::Span<const PageBinding> bindings) {
+  return ForAllOrNone(
+      bindings, [this](const PageBinding& one) { return Unbind(one.space, one.address, one.size); },
+      [this](const PageBinding& one) { return Bind(one); });
 }
 
 absl::StatusOr<uint32_t> Device::CreateContext(const ContextOptions& /*options*/) {

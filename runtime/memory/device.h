@@ -159,10 +159,12 @@ class Device {
   // AlreadyExists if a page of it is bound. The caller plans the page tables: see AddressSpace.
   virtual absl::Status Bind(const PageBinding& binding) = 0;
   // Binds all of these or none, in one call of the kernel if it has such a call. All are of one
-  // space. Each is unbound by itself.
+  // space.
   virtual absl::Status BindAll(absl::Span<const PageBinding> bindings);
   // Unbinds what one call bound, or one element of a list. NotFound if none is exactly that.
   virtual absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) = 0;
+  // Unbinds all of these or none, as BindAll() binds them. Each is as it was bound.
+  virtual absl::Status UnbindAll(absl::Span<const PageBinding> bindings);
   // Starts a job and returns its fence. InvalidArgument if a resident is not bound at its address,
   // or if there is no such engine.
   virtual absl::StatusOr<Fence> Submit(const Job& job) = 0;

@@ -74,7 +74,7 @@ StatePool::~StatePool() {
   lifetime_.End();
   if (!buffers_) return;
   MutexLock lock(mutex_);
-  for (const Block& block : blocks_) (void)buffers_->Release(block.buffer.handle);
+  (void)ReleaseFrom(0);
 }
 
 unsigned StatePool::OrderOf(uint64_t size) const {
@@ -87,40 +87,52 @@ const StatePool::Block& StatePool::BlockOf(uint64_t position) const {
                        [](uint64_t at, const Block& block) { return at < block.begin; }));
 }
 
+absl::Status StatePool::ReleaseFrom(size_t first) {
+  std::vector<BufferHandle> handles;
+  for (size_t i = first; i < blocks_.size(); ++i) handles.push_back(blocks_[i].buffer.handle);
+  return handles.empty() ? absl::OkStatus() : buffers_->ReleaseAll(handles);
+}
+
 // The next block is as large as all before it together, limited by the largest size and the room,
 // so it begins at a multiple of its size. For a state that needs more, several blocks are added,
-// and the state is in the last one.
+// all or none, and the state is in the last one.
 absl::Status StatePool::Grow(uint64_t at_least) {
-  uint64_t size;
+  std::vector<BufferOptions> wanted;
+  uint64_t size, end = end_;
   do {
-    size = end_ == 0 ? options_.first_block : std::min(end_ & (~end_ + 1), options_.largest_block);
-    const uint64_t wanted = size;
-    while (size > room_ - end_ && size >= options_.first_block) size /= 2;
-    if (size < options_.first_block || (size < wanted && size < at_least)) {
+    size = end == 0 ? options_.first_block : std::min(end & (~end + 1), options_.largest_block);
+    const uint64_t most = size;
+    while (size > room_ - end && size >= options_.first_block) size /= 2;
+    if (size < options_.first_block || (size < most && size < at_least)) {
       return absl::ResourceExhaustedError(absl::StrFormat(
           "pool \"%s\" has no room for a block with 0x%x bytes: 0x%x of 0x%x bytes are taken, 0x%x "
           "by live states; free states, or use a larger zone",
-          options_.name, at_least, end_, room_, statistics_.live_bytes));
+          options_.name, at_least, end, room_, statistics_.live_bytes));
     }
-    const absl::StatusOr<Buffer> buffer = buffers_->Create(
+    wanted.push_back(
         {.size = size,
          .zone = options_.zone,
          .name = options_.name,
          .heap = options_.heap,
-         .address = Canonical(Plain(base_, address_bits_) + first_ + end_, address_bits_),
+         .address = Canonical(Plain(base_, address_bits_) + first_ + end, address_bits_),
          .dedicated = true});
-    if (!buffer.ok()) return buffer.status();
-    blocks_.push_back({end_, size, *buffer});
-    end_ += size;
+    end += size;
+  } while (size < at_least);
+  const absl::StatusOr<std::vector<Buffer>> buffers = buffers_->CreateAll(wanted);
+  if (!buffers.ok()) return buffers.status();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const uint64_t bytes = wanted[i].size;
+    blocks_.push_back({end_, bytes, (*buffers)[i]});
+    end_ += bytes;
     for (unsigned order = 0; order < orders_; ++order) {
       free_[order].Grow(end_ >> (smallest_shift_ + order));
     }
     order_.resize(end_ >> smallest_shift_);
-    const unsigned order = OrderOf(size);
-    free_[order].Insert((end_ - size) >> (smallest_shift_ + order));
-    statistics_.memory_bytes += size;
+    const unsigned order = OrderOf(bytes);
+    free_[order].Insert((end_ - bytes) >> (smallest_shift_ + order));
+    statistics_.memory_bytes += bytes;
     ++statistics_.blocks;
-  } while (size < at_least);
+  }
   return absl::OkStatus();
 }
 
@@ -209,20 +221,20 @@ absl::Status StatePool::Flush(const State& state, uint64_t size) const {
 absl::Status StatePool::Trim() {
   if (lifetime_.lost()) return lifetime_.status();
   MutexLock lock(mutex_);
-  absl::Status status;
-  while (!blocks_.empty()) {
-    const Block& last = blocks_.back();
+  size_t left = blocks_.size();
+  for (; left != 0; --left) {
+    const Block& last = blocks_[left - 1];
     const unsigned order = OrderOf(last.size);
     const size_t number = last.begin >> (smallest_shift_ + order);
     if (!free_[order].Contains(number)) break;
-    // The buffer is gone even if the device reports an error.
-    status.Update(buffers_->Release(last.buffer.handle));
     free_[order].Erase(number);
     end_ = last.begin;
     statistics_.memory_bytes -= last.size;
     --statistics_.blocks;
-    blocks_.pop_back();
   }
+  // The buffers are gone even if the device reports an error.
+  absl::Status status = ReleaseFrom(left);
+  blocks_.resize(left);
   return status;
 }
 

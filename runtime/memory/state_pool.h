@@ -106,6 +106,8 @@ class StatePool {
   unsigned OrderOf(uint64_t size) const;
   const Block& BlockOf(uint64_t position) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Grow(uint64_t at_least) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The buffers of the blocks from this one on.
+  absl::Status ReleaseFrom(size_t first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Lifetime lifetime_{"state pool"};
   const Reference<Buffers> buffers_;

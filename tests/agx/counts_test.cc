@@ -19,6 +19,7 @@ const std::map<std::string, std::string>& OwnStructures() {
        "a Sampler and the Border after it, so that a table of them has a stride"},
       {"Index List: Unk 1", "two words that are announced by a bit: they have to be stepped over"},
       {"Index List: Unk 2", "the same, one word"},
+      {"ZLS Pixels", "what the sources have in IOGPU Graphics only, as Depth width and height"},
   };
   return own;
 }
@@ -101,6 +102,16 @@ TEST_F(Counts, AccelerationBuffersHaveTheBitsThatAnAddressCanHave) {
 // The sources state 32 bits, yet pack all eight bytes of the structure.
 TEST_F(Counts, TheNestedDepthAndStencilControlHasAllOfItsBits) {
   EXPECT_EQ(FieldOf("IOGPU Graphics", "ZLS control").width, 64u);
+}
+
+TEST_F(Counts, TheSizeOfDepthBuffersIsTheWordThatMacOsHas) {
+  for (const auto& [own, source] :
+       {std::pair("Width", "Depth width"), std::pair("Height", "Depth height")}) {
+    const Field& field = FieldOf("ZLS Pixels", own);
+    const Field& known = FieldOf("IOGPU Graphics", source);
+    EXPECT_EQ(field.width, known.width) << own;
+    EXPECT_EQ(field.bit % 32, known.bit % 32) << own;
+  }
 }
 
 // Two bits cannot hold the constants of Channel: the field is an integer that has its names.

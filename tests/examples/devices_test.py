@@ -76,12 +76,53 @@ class DevicesTest(unittest.TestCase):
                 # It takes some time, and less than a minute at 20 MHz.
                 self.assertTrue(0 < int(found[1]) < 60 * 20_000_000, counters)
 
+    def test_what_draws_of_a_number_in_memory_fetch_is_read_back_through_each_driver(self) -> None:
+        # Two of three draws: 3 and 2 * 6 vertices of triangles.
+        devices = {"gfx8": ("bdw",), "gfx9": ("skl",), "gfx11": ("icl",), "gfx12": GFX12_DEVICES,
+                   "gfx125": GFX125_DEVICES, "xe2": ("lnl", "bmg"), "xe3": ("ptl", "wcl")}
+        for generation, names in devices.items():
+            for device in names:
+                self.assertEqual(self.run_on(device, "count", generation),
+                                 "vertices 15, primitives 5, copied 15 and 5\n")
+
+    def test_without_execution_nothing_is_counted(self) -> None:
+        for device, generation in (("skl", "gfx9"), ("tgl:xe", "gfx12"), ("lnl", "xe2")):
+            with self.subTest(device):
+                done = run(MOCK, f"--device={device}", "--", PROGRAM["count"], generation,
+                           f"--device={NODE}")
+                self.assertEqual((done.returncode, done.stdout),
+                                 (0, "vertices 0, primitives 0, copied 0 and 0\n"), done.stderr)
+
     def test_a_frame_for_apples_gpus_is_taken_and_its_fences_signal(self) -> None:
         for device in ("m1", "m1-max"):
-            times = self.run_on(device, "agx", submissions=2)
-            found = re.fullmatch(r"began (\d+), ended (\d+)\n", times)
-            assert found is not None, times
-            self.assertTrue(0 < int(found[1]) <= int(found[2]), times)
+            *lines, rest = self.run_on(device, "agx", submissions=2).split("\n")
+            self.assertEqual((len(lines), rest), (3, ""))
+            times = []
+            for work, line in zip(("vertices", "fragments", "compute"), lines):
+                found = re.fullmatch(rf"{work} began (\d+), ended (\d+)", line)
+                assert found is not None, line
+                times += [int(found[1]), int(found[2])]
+            # The pass's stages, and the dispatch that waits for it.
+            self.assertGreater(times[0], 0)
+            self.assertEqual(times, sorted(times))
+
+    def test_the_render_pass_of_apples_frame_has_its_programs_of_tiles(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(MOCK, "--device=m1", "--warnings", f"--record={folder}/run", "--",
+                       PROGRAM["agx"], f"--device={NODE}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = run(UNPACK, "--strict", "--fail-on=fault", f"{folder}/run")
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        # The vertices, the programs that clear, store, load and store, and the dispatch.
+        self.assertIn("overview  6 submissions", shown.stdout)
+        self.assertEqual(shown.stdout.count("  PBE[0]  "), 2)
+        self.assertEqual(shown.stdout.count("  USC Uniform  "), 5)
+
+    def test_apples_frame_on_a_host_is_its_streams(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(PROGRAM["agx"], "--device=host", f"{folder}/a.core", f"{folder}/b.core")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.assertEqual(sorted(os.listdir(folder)), ["a.core", "b.core"])
 
     def test_a_gpu_of_another_generation_is_an_error(self) -> None:
         for device, program in (("tgl", "batch"), ("skl", "descriptors"), ("skl", "agx")):

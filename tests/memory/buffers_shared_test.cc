@@ -381,5 +381,37 @@ TEST_F(BuffersSharedTest, MemoryThatCannotBeImportedGoesBack) {
   EXPECT_EQ(buffers_->statistics().memory_bytes, 0u);
 }
 
+TEST_F(BuffersSharedTest, SeveralAreImportedOrNone) {
+  std::vector<BufferImport> planes(3, {.dma_buf = 0, .options = {.zone = kAll, .name = "plane"}});
+  const auto error = [&] {
+    const auto made = buffers_->ImportAll(planes);
+    EXPECT_FALSE(made.ok());
+    EXPECT_EQ(host_->memory_in_use(), 0u);
+    EXPECT_EQ(buffers_->statistics().memory_bytes, 0u);
+    EXPECT_EQ(buffers_->statistics().live, 0u);
+    return std::string(made.status().message());
+  };
+  // Each takes memory and a place for the CPU.
+  for (int calls = 0; calls < 6; ++calls) {
+    device_.FailAfter(calls);
+    EXPECT_THAT(error(), HasSubstr(" of 3 (\"plane\"): ")) << calls;
+  }
+  device_.FailAfter(-1);
+  planes[1].options.size = 2 * kPage + 1;
+  EXPECT_THAT(error(), HasSubstr("buffer 2 of 3"));
+  planes[1].options.size = kPage;
+  planes[2].options.zone = ZoneId{9};
+  EXPECT_THAT(error(), HasSubstr("buffer 3 of 3"));
+  planes[2].options.zone = kAll;
+  planes[0].options.zeroed = true;
+  EXPECT_THAT(error(), HasSubstr("cannot be zeroed"));
+  planes[0].options.zeroed = false;
+  const auto made = buffers_->ImportAll(planes);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(made->size(), 3u);
+  EXPECT_EQ((*made)[1].size, 2 * kPage);
+  EXPECT_TRUE(buffers_->ImportAll({})->empty());
+}
+
 }  // namespace
 }  // namespace packsmith::gpu

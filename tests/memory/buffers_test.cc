@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -343,6 +344,98 @@ TEST_F(BuffersTest, EachStepOfCreationCanFailWithoutATrace) {
   }
 }
 
+TEST_F(BuffersTest, SeveralBuffersAreThereOrNone) {
+  // Small ones that share memory, one that was released, and new ones.
+  const std::vector<BufferOptions> wanted = {
+      {.size = 100, .zone = kLow, .name = "a"},
+      {.size = 100, .zone = kLow, .name = "b", .zeroed = true},
+      {.size = 9000, .zone = kLow, .name = "c", .dedicated = true},
+      {.size = 3 * kMiB, .zone = kHigh, .name = "d"},
+      {.size = 5 * kMiB, .zone = kHigh, .name = "e"},
+  };
+  Release(Must({.size = 9000, .zone = kLow, .dedicated = true}));
+  const BufferStatistics before = buffers_->statistics();
+  const uint64_t low = addresses_->statistics(kLow).live_ranges;
+  const uint64_t high = addresses_->statistics(kHigh).live_ranges;
+  // Each of three takes memory and a place for the CPU.
+  for (int step = 0; step < 6; ++step) {
+    failing_.FailAfter(step);
+    const auto none = buffers_->CreateAll(wanted);
+    ASSERT_FALSE(none.ok()) << step;
+    EXPECT_THAT(std::string(none.status().message()), testing::HasSubstr(" of 5 (\""));
+    EXPECT_THAT(std::string(none.status().message()), testing::HasSubstr("told to fail"));
+    failing_.FailAfter(-1);
+    const BufferStatistics after = buffers_->statistics();
+    EXPECT_EQ(after.live, before.live);
+    EXPECT_EQ(after.memory_bytes, before.memory_bytes);
+    EXPECT_EQ(after.cached_bytes, before.cached_bytes);
+    EXPECT_EQ(after.slabs, before.slabs);
+    EXPECT_EQ(after.created, before.created);
+    EXPECT_EQ(after.reused, before.reused);
+    EXPECT_EQ(after.suballocated, before.suballocated);
+    EXPECT_EQ(after.memory_bytes, device_->memory_in_use());
+    EXPECT_EQ(addresses_->statistics(kLow).live_ranges, low);
+    EXPECT_EQ(addresses_->statistics(kHigh).live_ranges, high);
+  }
+  // Then pages are bound together. What that fails with by chance, the device is asked again for.
+  failing_.FailAfter(7);
+  const auto all = buffers_->CreateAll(wanted);
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_TRUE(failing_.failed());
+  ASSERT_EQ(all->size(), wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const Buffer& buffer = (*all)[i];
+    EXPECT_GE(buffer.size, wanted[i].size);
+    EXPECT_EQ(*buffers_->Name(buffer.handle), wanted[i].name);
+    std::memset(buffer.cpu, static_cast<int>(i), buffer.size);
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    uint8_t last = 0xff;
+    ASSERT_TRUE(device_->Read(0, (*all)[i].address + (*all)[i].size - 1, {&last, 1}).ok());
+    EXPECT_EQ(last, i);
+  }
+  EXPECT_EQ(buffers_->statistics().live, 5u);
+  EXPECT_EQ(buffers_->statistics().reused, before.reused + 1);
+}
+
+TEST_F(BuffersTest, OfSeveralTheOneThatDoesNotFitIsNamed) {
+  const BufferOptions good = {.size = kPage, .zone = kTiny, .name = "good", .dedicated = true};
+  const auto error = [&](const BufferOptions& bad) {
+    const auto made = buffers_->CreateAll({good, bad, good});
+    EXPECT_FALSE(made.ok());
+    EXPECT_EQ(buffers_->statistics().live, 0u);
+    return made.status();
+  };
+  EXPECT_THAT(std::string(error({.size = 0, .zone = kTiny, .name = "none"}).message()),
+              testing::StartsWith("buffer 2 of 3 (\"none\"): "));
+  EXPECT_THAT(std::string(error({.size = 64, .zone = ZoneId{9}}).message()),
+              testing::StartsWith("buffer 2 of 3 (\"\"): "));
+  const absl::Status large = error({.size = 8 * kPage, .zone = kTiny, .name = "large"});
+  EXPECT_EQ(large.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(large.message()), testing::StartsWith("buffer 2 of 3 (\"large\"): "));
+  // Of one, the error is that of Create().
+  EXPECT_EQ(buffers_->CreateAll({{.size = 0, .zone = kTiny}}).status(),
+            buffers_->Create({.size = 0, .zone = kTiny}).status());
+  EXPECT_TRUE(buffers_->CreateAll({good, good, good}).ok());
+  EXPECT_TRUE(buffers_->CreateAll({})->empty());
+}
+
+TEST_F(BuffersTest, ReleasingSeveralReleasesAllThatAreBuffers) {
+  Start({.cache_bytes = 0, .largest_shared = 0});
+  const Buffer a = Must({.size = kPage, .zone = kLow}), b = Must({.size = kPage, .zone = kLow});
+  const Buffer busy = Must({.size = kPage, .zone = kLow});
+  const Fence fence = Submit(busy);
+  EXPECT_EQ(buffers_->ReleaseAll({a.handle, a.handle, busy.handle, b.handle}).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(buffers_->statistics().live, 0u);
+  EXPECT_EQ(device_->memory_in_use(), kPage) << "the GPU uses one";
+  EXPECT_EQ(buffers_->statistics().waiting_bytes, kPage);
+  device_->Complete(fence);
+  EXPECT_TRUE(buffers_->ReleaseAll({}).ok());
+  EXPECT_TRUE(buffers_->Trim().ok());
+  EXPECT_EQ(device_->memory_in_use(), 0u);
+}
+
 TEST_F(BuffersTest, EverythingGoesBackWhenItEnds) {
   for (int i = 0; i < 50; ++i) {
     const Buffer buffer = Must({.size = 1000u * (i + 1), .zone = kLow});
@@ -481,12 +574,18 @@ TEST_F(BuffersTest, WhateverFailsTheBooksAreRight) {
       (void)buffers_->Release(gone.buffer.handle);
       ASSERT_FALSE(buffers_->Get(gone.buffer.handle).ok());
     } else {
-      const auto buffer = buffers_->Create({.size = 1 + random() % (64u << (random() % 14)),
-                                            .zone = random() % 2 == 0 ? kLow : kHigh,
-                                            .dedicated = random() % 4 == 0});
-      if (buffer.ok()) {
-        live.push_back({*buffer, static_cast<uint8_t>(step)});
-        std::memset(buffer->cpu, live.back().byte, buffer->size);
+      std::vector<BufferOptions> wanted(random() % 4 == 0 ? 1 + random() % 4 : 1);
+      for (BufferOptions& one : wanted) {
+        one.size = 1 + random() % (64u << (random() % 14));
+        one.zone = random() % 2 == 0 ? kLow : kHigh;
+        one.dedicated = random() % 4 == 0;
+      }
+      const auto buffers = buffers_->CreateAll(wanted);
+      if (buffers.ok()) {
+        for (const Buffer& buffer : *buffers) {
+          live.push_back({buffer, static_cast<uint8_t>(step)});
+          std::memset(buffer.cpu, live.back().byte, buffer.size);
+        }
       }
     }
     failing_.FailAnyAfter(-1);

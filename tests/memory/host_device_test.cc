@@ -110,6 +110,26 @@ TEST_F(HostDeviceTest, ManyPiecesAreBoundTogetherOrNoneIs) {
   EXPECT_EQ(Read(0x11000, 1).front(), 20);
 }
 
+TEST_F(HostDeviceTest, ManyPiecesAreUnboundTogetherOrNoneIs) {
+  const MemoryId a = Pages(1, 10), b = Pages(2, 20);
+  const auto at = [](MemoryId memory, uint64_t address, uint32_t space = 0) {
+    return PageBinding{.space = space, .address = address, .size = kPage, .memory = memory};
+  };
+  ASSERT_TRUE(device_->BindAll({at(a, 0x10000), at(b, 0x11000)}).ok());
+  // The second one is not there, or another space's; it may be named once.
+  EXPECT_EQ(device_->UnbindAll({at(a, 0x10000), at(b, 0x12000)}).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(device_->UnbindAll({at(a, 0x10000), at(b, 0x11000, /*space=*/1)}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(device_->UnbindAll({at(a, 0x10000), at(a, 0x10000)}).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Read(0x10000, 1).front(), 10);
+  EXPECT_TRUE(device_->UnbindAll({}).ok());
+  EXPECT_TRUE(device_->UnbindAll({at(b, 0x11000), at(a, 0x10000)}).ok());
+  EXPECT_TRUE(device_->Destroy(a).ok());
+  EXPECT_TRUE(device_->Destroy(b).ok());
+}
+
 TEST_F(HostDeviceTest, ReadsAndWritesGoThroughThePageTables) {
   const MemoryId a = Pages(4, 10), b = Pages(2, 20);
   Bind(a, 0x10000, kPage, 2 * kPage);

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -249,6 +251,22 @@ TEST_F(StatesTest, EachStepOfGrowthCanFail) {
     EXPECT_TRUE(pool->Verify().ok());
     Must(pool->Allocate(64));
   }
+}
+
+TEST_F(StatesTest, BlocksForALargeStateAreThereOrNone) {
+  // Blocks of 64, 64, 128 and 256 KiB: each takes memory and a place for the CPU.
+  auto pool = Make({.first_block = 64 * kKiB, .largest_block = 256 * kKiB});
+  for (int step = 0; step < 8; ++step) {
+    failing_.FailAfter(step);
+    const auto state = pool->Allocate(256 * kKiB);
+    EXPECT_THAT(std::string(state.status().message()), testing::HasSubstr(" of 4 (\"states\")"));
+    failing_.FailAfter(-1);
+    EXPECT_EQ(device_->memory_in_use(), 0u);
+    EXPECT_EQ(pool->statistics().blocks, 0u);
+    EXPECT_TRUE(pool->Verify().ok());
+  }
+  Must(pool->Allocate(256 * kKiB));
+  EXPECT_EQ(pool->statistics().blocks, 4u);
 }
 
 TEST_F(StatesTest, RandomStatesDoNotOverlap) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "docs/examples/device.h"
 #include "docs/examples/must.h"
 #include "packsmith/agx_g13.h"
@@ -23,6 +24,7 @@
 #include "runtime/agx/varyings.h"
 #include "runtime/command/buffer_chunks.h"
 #include "runtime/kernel/asahi/asahi_device.h"
+#include "runtime/kernel/asahi/render_pass.h"
 #include "runtime/layout/layout.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
@@ -72,6 +74,14 @@ constexpr ZoneRow kZones[] = {
     {.name = "data", .begin = 0x1500000000, .size = 4 * kGiB},
 };
 const ProgramBase kPrograms(0x1100000000);
+// End
+
+// Page: tile
+// 32 by 32 pixels of one sample, whose colours take 8 bytes: no less can be said.
+constexpr g13::USC_Shared kTile{.uses_shared_memory = true,
+                                .layout_ = g13::Shared_layout::_32x32,
+                                .sample_stride_in_8_bytes = 1,
+                                .bytes_per_threadgroup = 32 * 32 * 8};
 // End
 
 class Frame {
@@ -175,6 +185,12 @@ class Frame {
   StateStream programs_, data_;
 };
 
+absl::StatusOr<packsmith::layout::Layout> LayoutOf(const char* format,
+                                                   packsmith::layout::ImageDescription image) {
+  image.format = packsmith::layout::FindFormat(format);
+  return packsmith::layout::Layout::Of(image);
+}
+
 g13::Index_List Triangles(uint32_t vertices) {
   g13::Index_List draw{
       .primitive = g13::Primitive::Triangles,
@@ -237,10 +253,7 @@ void All(const example::DeviceOption& option) {
     const Linkage nothing = Must(Link(VertexOutputs(), FragmentInputs()));
     UscProgram<G13> program(frame.Program(64), kPrograms, uses);
     program.Uniforms(0, frame.Constants({0.25f, 0.5f, 0.75f, 1.0f}), 8);
-    program.Emit(g13::USC_Shared{.uses_shared_memory = true,
-                                 .layout_ = g13::Shared_layout::_32x32,
-                                 .sample_stride_in_8_bytes = 1,
-                                 .bytes_per_threadgroup = 32 * 32 * 4});
+    program.Emit(kTile);
     program.Shader({}, frame.Code());
     program.Emit(g13::USC_Registers{.register_count = 16});
     program.Emit(g13::USC_Fragment_Properties{.early_z_testing = true});
@@ -339,17 +352,86 @@ void All(const example::DeviceOption& option) {
              frame.VertexState(linkage, {0, 0, 0, 0, 1, 1, 1, 1}), Triangles(36));
   }
 
-  // Page: submit
+  // Page: attachments
+  const packsmith::layout::ImageDescription size = {
+      .width_px = 128, .height_px = 128, .renderable = true};
+  const auto color_layout = Must(LayoutOf("R8G8B8A8_UNORM", size));
+  const auto depth_layout = Must(LayoutOf("Z32_FLOAT", size));
+  const Buffer color = frame.Image(color_layout.size_B(), "colour");
+  const Buffer depth = frame.Image(depth_layout.size_B(), "depth");
+  // End
+
+  // Page: tiles
+  // What fills a tile with a colour, and what writes it to the image.
+  UscProgram<G13> clear(frame.Program(64), kPrograms, uses);
+  clear.Uniforms(0, frame.Constants({0, 0, 0, 1}), 8);
+  clear.Emit(kTile);
+  clear.Shader({}, frame.Code());
+  clear.Emit(g13::USC_Registers{.register_count = 16});
+
+  const g13::PBE image =
+      Must(WrittenImageOf<G13>({.layout = &color_layout, .image = {color.address, color.handle}}));
+  const GpuMemory images = frame.Data(g13::PBE::size);
+  Must(WriteTable<g13::PBE>(images, uses, {&image, 1}));
+  UscProgram<G13> store(frame.Program(64), kPrograms, uses);
+  store.Emit(g13::USC_Texture{.count = 1, .buffer = images.gpu});
+  store.Emit(kTile);
+  store.Shader({}, frame.Code());
+  store.Emit(g13::USC_Registers{.register_count = 16});
+
+  // The hardware splits a pass whose primitives do not fit in memory: what there is of the image is
+  // stored then, and read again. This reads it.
+  const g13::Texture reload =
+      Must(TextureOf<G13>({.layout = &color_layout, .image = {color.address, color.handle}}));
+  const GpuMemory reloads = frame.Data(g13::Texture::size);
+  Must(WriteTable<g13::Texture>(reloads, uses, {&reload, 1}));
+  UscProgram<G13> load(frame.Program(64), kPrograms, uses);
+  load.Emit(g13::USC_Texture{.count = 1, .buffer = reloads.gpu});
+  load.Emit(kTile);
+  load.Shader({}, frame.Code());
+  load.Emit(g13::USC_Registers{.register_count = 16});
+  // End
+
+  // Page: pass
   Must(vdm.End());
+  const StreamPart& first = vdm.parts().front();
+  const AsahiPassImage colors[] = {
+      {.layout = &color_layout, .image = {color.address, color.handle}}};  // cleared and stored
+  AsahiPass pass = {.stream = first.chunk.gpu, .width = 128, .height = 128, .colors = colors};
+  pass.depth = {.layout = &depth_layout,
+                .image = {depth.address, depth.handle},
+                .store = PassStore::kDiscard};
+  pass.load = Must(TileProgramOf<G13>(Must(clear.End()), {.uniform_register_count = 64}));
+  pass.store = Must(TileProgramOf<G13>(Must(store.End()), {.texture_state_register_count = 8}));
+  pass.partial_load =
+      Must(TileProgramOf<G13>(Must(load.End()), {.texture_state_register_count = 8}));
+  pass.partial_store = pass.store;
+  AsahiAttachments attachments;
+  AsahiRender render = Must(RenderOf<G13>(pass, uses, attachments));
+  // End
+
+  // Page: submit
   Residency residency(*buffers);
   for (const BufferUse& use : uses.all()) Must(residency.Add(use.buffer, use.writes()));
-  const StreamPart& first = vdm.parts().front();
   const JobBase bases[] = {{"programs", kPrograms.gpu()}};
-  const Fence rendered = Must(device->Submit({.engine = "render",
-                                              .batch_address = first.chunk.gpu,
-                                              .batch_length = first.total,
-                                              .residents = residency.residents(),
-                                              .bases = bases}));
+  const Job drawing = {.engine = "render",
+                       .batch_address = first.chunk.gpu,
+                       .batch_length = first.total,
+                       .residents = residency.residents(),
+                       .bases = bases};
+  auto* const gpu = dynamic_cast<AsahiDevice*>(device.get());  // null: a host
+  std::optional<AsahiTimestamps> times;                        // that the GPU takes
+  Fence rendered = 0;
+  if (gpu != nullptr) {
+    times.emplace(Must(gpu->CreateTimestamps(6)));
+    render.vertex_begins = times->At(0);
+    render.vertex_ends = times->At(1);
+    render.fragment_begins = times->At(2);
+    render.fragment_ends = times->At(3);
+    rendered = Must(gpu->SubmitRender(drawing, render));
+  } else {
+    rendered = Must(device->Submit(drawing));
+  }
   Must(buffers->Use(residency.handles(), rendered));
   // End
 
@@ -381,21 +463,25 @@ void All(const example::DeviceOption& option) {
                    .after = {&rendered, 1},
                    .bases = bases};
   Fence computed = 0;
-  std::optional<AsahiTimestamps> times;  // that the kernel driver has the GPU take
-  if (auto* const gpu = dynamic_cast<AsahiDevice*>(device.get())) {
-    times.emplace(Must(gpu->CreateTimestamps(2)));
+  if (gpu != nullptr) {
     computed = Must(gpu->SubmitCompute(job, {.stream = compute.chunk.gpu,
                                              .stream_end = compute.chunk.gpu + compute.total,
-                                             .begins = times->At(0),
-                                             .ends = times->At(1)}));
+                                             .begins = times->At(4),
+                                             .ends = times->At(5)}));
   } else {
     computed = Must(device->Submit(job));
   }
   Must(buffers->Use(residency.handles(), computed));
-  Expect(Must(device->Wait(computed, absl::Seconds(10))), "the job is done");
-  Expect(Must(device->Wait(rendered, absl::Seconds(10))), "the job before it is done, too");
-  if (times.has_value()) {
-    std::printf("began %" PRIu64 ", ended %" PRIu64 "\n", times->Read(0), times->Read(1));
+  // Page: wait
+  const bool drawn = Must(device->Wait(rendered, absl::Seconds(10)));
+  // End
+  Expect(drawn, "the frame is drawn");
+  Expect(Must(device->Wait(computed, absl::Seconds(10))), "the dispatch after it is done, too");
+  if (!times.has_value()) return;
+  constexpr const char* kWork[] = {"vertices", "fragments", "compute"};
+  for (uint32_t i = 0; i < 3; ++i) {
+    std::printf("%s began %" PRIu64 ", ended %" PRIu64 "\n", kWork[i], times->Read(2 * i),
+                times->Read(2 * i + 1));
   }
 }
 

@@ -206,6 +206,16 @@ void All(const example::DeviceOption& option) {
   // End
   if (!mine) std::exit(1);
 
+  // Page: together
+  const BufferOptions wanted[] = {{.size = 2 * kMiB, .zone = other, .name = "colour"},
+                                  {.size = 2 * kMiB, .zone = other, .name = "depth"},
+                                  {.size = 512 * kKiB, .zone = other, .name = "stencil"}};
+  const std::vector<Buffer> targets = Must(buffers->CreateAll(wanted));  // all, or none
+  // End
+  std::vector<BufferHandle> handles;
+  for (const Buffer& target : targets) handles.push_back(target.handle);
+  Must(buffers->ReleaseAll(handles));
+
   // Page: adopt
   // For example of another process: the device knows its origin.
   const MemoryId memory = Must(device->Create({.size = 64 * kKiB, .use = kShared}));

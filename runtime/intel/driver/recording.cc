@@ -24,7 +24,7 @@ Recording::Recording(gpu::Buffers& buffers, BorderColors& colors, gpu::StatePool
 Recording::~Recording() { ReleaseKept(); }
 
 void Recording::ReleaseKept() {
-  for (const gpu::BufferHandle handle : buffers_kept_) (void)buffers_.Release(handle);
+  (void)buffers_.ReleaseAll(buffers_kept_);
   for (const uint32_t offset : colors_kept_) (void)colors_.Release(offset);
   buffers_kept_.clear();
   colors_kept_.clear();

@@ -65,8 +65,9 @@ absl::StatusOr<uint64_t> AsahiDevice::MapOffset(uint32_t handle, Heap) {
   return args.offset;
 }
 
-absl::Status AsahiDevice::BindLocked(uint32_t space, absl::Span<const BindStep> steps) {
-  absl::InlinedVector<api::gem_bind_op, 4> ops;
+AsahiSpaces::Ops AsahiDevice::OpsOf(absl::Span<const BindStep> steps) {
+  AsahiSpaces::Ops ops;
+  ops.reserve(steps.size());
   for (const BindStep& step : steps) {
     ops.push_back({.flags = api::kBindRead | (step.writable ? api::kBindWrite : 0),
                    .handle = step.object->handle,
@@ -74,7 +75,15 @@ absl::Status AsahiDevice::BindLocked(uint32_t space, absl::Span<const BindStep> 
                    .range = step.size,
                    .addr = step.address});
   }
-  return spaces_.Bind(space, ops);
+  return ops;
+}
+
+absl::Status AsahiDevice::BindLocked(uint32_t space, absl::Span<const BindStep> steps) {
+  return spaces_.Bind(space, OpsOf(steps));
+}
+
+absl::Status AsahiDevice::UnbindLocked(uint32_t space, absl::Span<const BindStep> steps) {
+  return spaces_.Unbind(space, OpsOf(steps));
 }
 
 absl::StatusOr<ContextState> AsahiDevice::StateOf(uint32_t space, uint32_t context) {

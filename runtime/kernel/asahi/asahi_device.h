@@ -79,9 +79,7 @@ class AsahiDevice : public DrmDeviceBase {
   absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) override;
   absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) override;
   absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
-  absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) override {
-    return spaces_.Unbind(space, plain_address, size);
-  }
+  absl::Status UnbindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
   // A job of the engine "render" is Options::plain_render with the batch as its stream, one of
   // "compute" the batch.
   absl::Status Execute(const Submission& submission) override;
@@ -91,6 +89,8 @@ class AsahiDevice : public DrmDeviceBase {
   AsahiDevice(std::shared_ptr<Connection> connection, std::string generation, AsahiInfo info,
               Options options);
 
+  // What binds these pages.
+  static AsahiSpaces::Ops OpsOf(absl::Span<const BindStep> steps);
   absl::Status ExecuteCommands(const Submission& submission,
                                absl::Span<const AsahiCommand> commands);
   // The kernel's queue for a job.

@@ -125,32 +125,12 @@ class Packer {
 
  private:
   static absl::Status Check(const AsahiRender& render) {
-    constexpr uint16_t kMostPixels = 16384, kMostLayers = 2048;
-    constexpr uint32_t kTileMemory = 32 << 10;
-    if (render.width == 0 || render.width > kMostPixels || render.height == 0 ||
-        render.height > kMostPixels || render.layers == 0 || render.layers > kMostLayers) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("an image of %d by %d pixels and %d layers: it must have 1 to %d pixels "
-                          "each way and 1 to "
-                          "%d layers",
-                          render.width, render.height, render.layers, kMostPixels, kMostLayers));
+    absl::Status status = CheckAsahiImage(render.width, render.height, render.layers);
+    if (status.ok()) {
+      status = CheckAsahiTile(render.tile_width, render.tile_height, render.samples,
+                              render.bytes_per_sample);
     }
-    const unsigned width = render.tile_width, height = render.tile_height;
-    const bool is_tile = (width == 32 && height == 32) || (width == 32 && height == 16) ||
-                         (width == 16 && height == 16);
-    if (!is_tile) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "tiles of %d by %d pixels: they must be 32 by 32, 32 by 16 or 16 by 16", width, height));
-    }
-    if (render.samples != 1 && render.samples != 2 && render.samples != 4) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("%d samples: the hardware has 1, 2 or 4", render.samples));
-    }
-    const uint32_t bytes = width * height * render.samples * render.bytes_per_sample;
-    if (bytes > kTileMemory) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "a tile needs %d bytes and has %d: choose a smaller tile", bytes, kTileMemory));
-    }
+    if (!status.ok()) return status;
     for (const AsahiTileProgram* const program :
          {&render.load, &render.store, &render.partial_load, &render.partial_store}) {
       if (program->program % 8 != 0) {
@@ -212,6 +192,40 @@ class Packer {
 };
 
 }  // namespace
+
+absl::Status CheckAsahiImage(uint32_t width, uint32_t height, uint32_t layers) {
+  constexpr uint32_t kMostPixels = 16384, kMostLayers = 2048;
+  if (width != 0 && width <= kMostPixels && height != 0 && height <= kMostPixels && layers != 0 &&
+      layers <= kMostLayers) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "an image of %d by %d pixels and %d layers: it must have 1 to %d pixels each way and 1 to %d "
+      "layers",
+      width, height, layers, kMostPixels, kMostLayers));
+}
+
+absl::Status CheckAsahiTile(uint32_t width, uint32_t height, uint32_t samples, uint64_t bytes) {
+  const bool is_tile = (width == 32 && height == 32) || (width == 32 && height == 16) ||
+                       (width == 16 && height == 16);
+  if (!is_tile) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "tiles of %d by %d pixels: they must be 32 by 32, 32 by 16 or 16 by 16", width, height));
+  }
+  if (samples != 1 && samples != 2 && samples != 4) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d samples: the hardware has 1, 2 or 4", samples));
+  }
+  const uint64_t most = kAsahiTileBytes / (uint64_t{width} * height * samples);
+  if (bytes > most) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d samples of %d bytes: a tile of %d by %d pixels has room for %d bytes a "
+                        "sample; choose a "
+                        "smaller tile, or fewer or smaller formats",
+                        samples, bytes, width, height, most));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status PackAsahiCommands(absl::Span<const AsahiCommand> commands, const AsahiLimits& limits,
                                AsahiCommandBuffer& out) {

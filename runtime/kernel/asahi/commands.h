@@ -96,6 +96,13 @@ struct AsahiRender {
   AsahiTime vertex_begins = {}, vertex_ends = {}, fragment_begins = {}, fragment_ends = {};
 };
 
+// Bytes of memory for all samples of a tile.
+inline constexpr uint32_t kAsahiTileBytes = 32 << 10;
+// InvalidArgument, with what does not fit, for an image that the kernel would not render to.
+absl::Status CheckAsahiImage(uint32_t width, uint32_t height, uint32_t layers);
+// The same for its tiles, whose samples have that many bytes.
+absl::Status CheckAsahiTile(uint32_t width, uint32_t height, uint32_t samples, uint64_t bytes);
+
 using AsahiCommand = std::variant<AsahiCompute, AsahiRender>;
 
 struct AsahiLimits {

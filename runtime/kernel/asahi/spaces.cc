@@ -1,6 +1,5 @@
 #include "runtime/kernel/asahi/spaces.h"
 
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_format.h"
 
 namespace packsmith::gpu {
@@ -30,7 +29,8 @@ absl::Status AsahiSpaces::CallBind(uint32_t vm, absl::Span<const api::gem_bind_o
 }
 
 absl::Status AsahiSpaces::CallUnbind(uint32_t vm, absl::Span<const api::gem_bind_op> bound) const {
-  absl::InlinedVector<api::gem_bind_op, 4> ops;
+  Ops ops;
+  ops.reserve(bound.size());
   for (const api::gem_bind_op& one : bound) {
     ops.push_back({.flags = api::kBindUnbind,
                    .handle = 0,
@@ -57,12 +57,13 @@ absl::Status AsahiSpaces::Bind(uint32_t space, absl::Span<const api::gem_bind_op
   return status;
 }
 
-absl::Status AsahiSpaces::Unbind(uint32_t space, uint64_t address, uint64_t size) {
+absl::Status AsahiSpaces::Unbind(uint32_t space, absl::Span<const api::gem_bind_op> bound) {
   const absl::StatusOr<uint32_t> vm = Vm(space);
   if (!vm.ok()) return vm.status();
-  const api::gem_bind_op bound = {
-      .flags = 0, .handle = 0, .offset = 0, .range = size, .addr = address};
-  return CallUnbind(*vm, {&bound, 1});
+  absl::Status status = CallUnbind(*vm, bound);
+  // Those before the one that failed are not bound any more, and nothing else is in their place.
+  if (!status.ok() && bound.size() > 1) CallBind(*vm, bound).IgnoreError();
+  return status;
 }
 
 }  // namespace packsmith::gpu

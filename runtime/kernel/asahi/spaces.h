@@ -6,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -23,9 +24,11 @@ class AsahiSpaces {
   AsahiSpaces(const Calls& calls, const AsahiInfo& info) : calls_(calls), info_(info) {}
 
   absl::StatusOr<uint32_t> Vm(uint32_t space);
+  using Ops = absl::InlinedVector<uapi::asahi::gem_bind_op, 4>;
   // All of the operations or none. InvalidArgument for addresses that are the kernel's.
   absl::Status Bind(uint32_t space, absl::Span<const uapi::asahi::gem_bind_op> ops);
-  absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size);
+  // What these operations have bound, all or none.
+  absl::Status Unbind(uint32_t space, absl::Span<const uapi::asahi::gem_bind_op> bound);
 
  private:
   absl::Status CallBind(uint32_t vm, absl::Span<const uapi::asahi::gem_bind_op> ops) const;

@@ -258,21 +258,66 @@ absl::Status DrmDeviceBase::BindAll(absl::Span<const PageBinding> bindings) {
 }
 
 absl::Status DrmDeviceBase::Unbind(uint32_t space, uint64_t address, uint64_t size) {
-  const absl::StatusOr<uint64_t> plain = PlainAddress(address);
+  PageBinding binding;
+  binding.space = space;
+  binding.address = address;
+  binding.size = size;
+  return UnbindAll({&binding, 1});
+}
+
+absl::StatusOr<PageTable::Pages> DrmDeviceBase::TakeOut(const PageBinding& binding,
+                                                        PageTable& table, BindStep& step) {
+  const absl::StatusOr<uint64_t> plain = PlainAddress(binding.address);
   if (!plain.ok()) return plain.status();
+  const PageTable::Pages* const found = table.Find(*plain, binding.size);
+  if (found == nullptr) {
+    return absl::NotFoundError(
+        absl::StrFormat("space %d: 0x%x bytes at 0x%x are not what was bound", binding.space,
+                        binding.size, *plain));
+  }
+  const PageTable::Pages pages = *found;
+  step = {.address = *plain,
+          .size = pages.size,
+          .object = Find(pages.memory),
+          .offset = pages.offset,
+          .writable = pages.writable};
+  table.Erase(*plain);
+  return pages;
+}
+
+absl::Status DrmDeviceBase::UnbindAll(absl::Span<const PageBinding> bindings) {
+  if (bindings.empty()) return absl::OkStatus();
+  const uint32_t space = bindings.front().space;
+  absl::InlinedVector<BindStep, 4> steps;
+  absl::InlinedVector<PageTable::Pages, 4> taken;
   MutexLock lock(mutex_);
   PageTable& table = spaces_[space];
-  const PageTable::Pages* const pages = table.Find(*plain, size);
-  if (pages == nullptr) {
-    return absl::NotFoundError(absl::StrFormat(
-        "space %d: 0x%x bytes at 0x%x are not what was bound", space, size, *plain));
+  absl::Status status;
+  for (const PageBinding& binding : bindings) {
+    if (binding.space != space) {
+      status = absl::InvalidArgumentError(absl::StrFormat(
+          "pages of one call must be of one space, not of %d and %d", space, binding.space));
+      break;
+    }
+    BindStep step;
+    const absl::StatusOr<PageTable::Pages> pages = TakeOut(binding, table, step);
+    if (!pages.ok()) {
+      status = pages.status();
+      break;
+    }
+    steps.push_back(step);
+    taken.push_back(*pages);
   }
-  absl::Status status = UnbindLocked(space, *plain, size);
-  if (!status.ok()) return status;
-  Object* const object = Find(pages->memory);
-  --object->bindings;
-  if (object->space == space && object->address == *plain) object->pages = {};
-  table.Erase(*plain);
+  if (status.ok()) status = UnbindLocked(space, steps);
+  if (!status.ok()) {
+    for (size_t i = 0; i < steps.size(); ++i) table.Insert(steps[i].address, taken[i]);
+    return status;
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Object* const object = Find(taken[i].memory);
+    --object->bindings;
+    if (object->space == space && object->address == steps[i].address) object->pages = {};
+  }
   return absl::OkStatus();
 }
 

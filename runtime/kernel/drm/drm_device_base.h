@@ -45,6 +45,7 @@ class DrmDeviceBase : public DrmDevice {
   absl::Status Bind(const PageBinding& binding) override { return BindAll({&binding, 1}); }
   absl::Status BindAll(absl::Span<const PageBinding> bindings) override;
   absl::Status Unbind(uint32_t space, uint64_t address, uint64_t size) override;
+  absl::Status UnbindAll(absl::Span<const PageBinding> bindings) override;
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
 
@@ -75,7 +76,7 @@ class DrmDeviceBase : public DrmDevice {
     uint64_t address = 0;  // plain
     PageTable::Pages pages;
   };
-  // Pages that were checked.
+  // Pages that were checked, or that are bound.
   struct BindStep {
     uint64_t address = 0;  // plain
     uint64_t size = 0;
@@ -128,8 +129,8 @@ class DrmDeviceBase : public DrmDevice {
     (void)space, (void)steps;
     return absl::OkStatus();
   }
-  virtual absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) {
-    (void)space, (void)plain_address, (void)size;
+  virtual absl::Status UnbindLocked(uint32_t space, absl::Span<const BindStep> steps) {
+    (void)space, (void)steps;
     return absl::OkStatus();
   }
   // Whether submissions may have points; if the kernel has timelines at all.
@@ -175,6 +176,9 @@ class DrmDeviceBase : public DrmDevice {
   // Checks one and enters it in the table.
   absl::StatusOr<BindStep> Enter(const PageBinding& binding, PageTable& table)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Finds one that is bound, and takes it out of the table.
+  absl::StatusOr<PageTable::Pages> TakeOut(const PageBinding& binding, PageTable& table,
+                                           BindStep& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   MemoryId AddLocked(uint32_t handle, uint64_t size, Heap heap, uint8_t use)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<uint64_t> PlainAddress(uint64_t address) const;

@@ -153,14 +153,19 @@ absl::Status XeDevice::BindLocked(uint32_t space, absl::Span<const BindStep> ste
   return spaces_.Change(space, ops, /*binds=*/true);
 }
 
-absl::Status XeDevice::UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) {
-  api::vm_bind_op op = {};
-  op.op = api::kUnmap;
-  op.addr = plain_address;
-  op.range = size;
+absl::Status XeDevice::UnbindLocked(uint32_t space, absl::Span<const BindStep> steps) {
+  absl::InlinedVector<api::vm_bind_op, 2> ops;
+  ops.reserve(steps.size());
+  for (const BindStep& step : steps) {
+    api::vm_bind_op op = {};
+    op.op = api::kUnmap;
+    op.addr = step.address;
+    op.range = step.size;
+    ops.push_back(op);
+  }
   // Jobs need not wait for it: they do not use what was bound there. What is bound there later is,
   // in the kernel's order.
-  return spaces_.Change(space, {&op, 1}, /*binds=*/false);
+  return spaces_.Change(space, ops, /*binds=*/false);
 }
 
 // ---- Jobs. ----

@@ -114,7 +114,7 @@ class XeDevice : public DrmDeviceBase {
   absl::StatusOr<uint32_t> CreateObject(const MemoryOptions& options) override;
   absl::StatusOr<uint64_t> MapOffset(uint32_t handle, Heap heap) override;
   absl::Status BindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
-  absl::Status UnbindLocked(uint32_t space, uint64_t plain_address, uint64_t size) override;
+  absl::Status UnbindLocked(uint32_t space, absl::Span<const BindStep> steps) override;
   absl::Status Execute(const Submission& submission) override {
     return Execute(submission, nullptr);
   }

@@ -11,9 +11,12 @@
 #include "gtest/gtest.h"
 #include "packsmith/agx_g13.h"
 #include "runtime/agx/control_stream.h"
+#include "runtime/agx/descriptors.h"
 #include "runtime/agx/usc.h"
 #include "runtime/capture/execute/submission_checks.h"
 #include "runtime/command/buffer_chunks.h"
+#include "runtime/kernel/asahi/render_pass.h"
+#include "runtime/layout/layout.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/residency.h"
@@ -152,6 +155,65 @@ TEST_F(AgxStreams, ADrawIsTakenAndDecodes) {
   EXPECT_EQ(*device_->Wait(*fence, absl::Seconds(60)), true);
   ASSERT_THAT(machine_.seen.works, SizeIs(1));
   EXPECT_THAT(machine_.seen.works[0]->streams, SizeIs(2));
+  EXPECT_THAT(checks_.lines, IsEmpty());
+  EXPECT_THAT(machine_.seen.warnings, IsEmpty());
+}
+
+TEST_F(AgxStreams, ARenderPassFromApiTermsIsTakenAndDecodes) {
+  const auto color = layout::Layout::Of({.format = layout::FindFormat("R8G8B8A8_UNORM"),
+                                         .width_px = 128,
+                                         .height_px = 96,
+                                         .renderable = true});
+  const auto depth = layout::Layout::Of({.scheme = layout::Scheme::kAgxCompressed,
+                                         .format = layout::FindFormat("Z32_FLOAT"),
+                                         .width_px = 128,
+                                         .height_px = 96,
+                                         .renderable = true});
+  ASSERT_TRUE(color.ok() && depth.ok());
+  const address color_at = Memory("data", color->size_B()).gpu;
+  const address depth_at = Memory("data", depth->size_B()).gpu;
+  Memory("programs", 64);  // a program of tiles cannot be the first one
+  const auto target = agx::WrittenImageOf<G13>({.layout = &*color, .image = color_at});
+  ASSERT_TRUE(target.ok()) << target.status();
+  const agx::GpuMemory table = Memory("data", g13::PBE::size);
+  ASSERT_TRUE(agx::WriteTable<g13::PBE>(table, uses_, {&*target, 1}).ok());
+  agx::UscProgram<G13> store(Memory("programs", 64), base_, uses_);
+  store.Emit(g13::USC_Texture{.count = 1, .buffer = table.gpu});
+  store.Shader({}, Memory("programs", 64).gpu);
+  store.Emit(g13::USC_Registers{.register_count = 16});
+  const auto stored = store.End();
+  ASSERT_TRUE(stored.ok()) << stored.status();
+
+  BufferChunks chunks(*buffers_, {.zone = *space_->FindZone("data"), .name = "vdm"});
+  agx::VdmStream<G13> vdm(chunks, uses_);
+  ASSERT_TRUE(vdm.End().ok());
+  AsahiPass pass;
+  pass.stream = vdm.parts().front().chunk.gpu;
+  pass.width = 128;
+  pass.height = 96;
+  const AsahiPassImage colors[] = {{.layout = &*color, .image = color_at}};
+  pass.colors = colors;
+  pass.depth = {.layout = &*depth, .image = depth_at, .store = PassStore::kDiscard};
+  const auto clear = TileProgramOf<G13>(Program(), {.uniform_register_count = 64});
+  const auto end = TileProgramOf<G13>(*stored, {.texture_state_register_count = 8});
+  ASSERT_TRUE(clear.ok() && end.ok()) << clear.status() << end.status();
+  pass.load = pass.partial_load = *clear;
+  pass.store = pass.partial_store = *end;
+  AsahiAttachments attachments;
+  auto render = RenderOf<G13>(pass, uses_, attachments);
+  ASSERT_TRUE(render.ok()) << render.status();
+  auto times = device_->CreateTimestamps(2);
+  ASSERT_TRUE(times.ok()) << times.status();
+  render->vertex_begins = times->At(0);
+  render->fragment_ends = times->At(1);
+  const auto fence = device_->SubmitRender(JobOfUses(), *render);
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  EXPECT_EQ(*device_->Wait(*fence, absl::Seconds(60)), true);
+  EXPECT_NE(times->Read(0), 0u);
+  EXPECT_LE(times->Read(0), times->Read(1));
+  // The vertices' stream, and the programs of tiles.
+  ASSERT_THAT(machine_.seen.works, SizeIs(1));
+  EXPECT_THAT(machine_.seen.works[0]->streams, SizeIs(5));
   EXPECT_THAT(checks_.lines, IsEmpty());
   EXPECT_THAT(machine_.seen.warnings, IsEmpty());
 }

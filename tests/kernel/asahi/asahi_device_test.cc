@@ -198,10 +198,11 @@ TEST(AsahiDevice, ManyPagesAreBoundOrNone) {
   EXPECT_EQ(calls.calls(asahi::kVmBind), before + 1);
   EXPECT_TRUE(is_bound(kData));
   EXPECT_TRUE(is_bound(kData + kPage));
-  for (const PageBinding& binding : bindings) {
-    EXPECT_TRUE(device->Unbind(0, binding.address, kPage).ok());
-  }
+  EXPECT_TRUE(device->UnbindAll(bindings).ok());
+  EXPECT_EQ(calls.calls(asahi::kVmBind), before + 2);
   EXPECT_FALSE(is_bound(kData));
+  EXPECT_FALSE(is_bound(kData + kPage));
+  EXPECT_EQ(CodeOf(device->UnbindAll(bindings)), absl::StatusCode::kNotFound);
   // The kernel keeps the operations before one that it refuses: here, that of an object that has
   // disappeared.
   uapi::drm::gem_close close = {.handle = 3, .pad = 0};

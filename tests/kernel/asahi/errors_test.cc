@@ -94,8 +94,9 @@ void Scenario(Steps& step, Injector& injector) {
     MUST(again);
     MUST_BE_OK(step([&] { return device.Destroy(again->memory); }));
   }
+  MUST_BE_OK(step([&] { return device.Unbind(0, kStream, kPage); }));
+  MUST_BE_OK(step([&] { return device.UnbindAll(both); }));
   for (const Place& place : places) {
-    MUST_BE_OK(step([&] { return device.Unbind(0, place.address, kPage); }));
     MUST_BE_OK(step([&] { return device.Destroy(place.memory); }));
   }
   MUST_BE_OK(step([&] { return device.DestroyContext(*context); }));

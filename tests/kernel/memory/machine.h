@@ -143,13 +143,17 @@ class KernelOf {
   }
 
   const capture::DeviceInfo& info() const { return info_; }
+  capture::MockDevice& device() { return *device_; }
   std::unique_ptr<DrmDevice> Open(Live& live, Injector* injector = nullptr) {
     auto opened = TryOpen(live, injector);
     EXPECT_TRUE(opened.ok()) << opened.status();
     return opened.ok() ? *std::move(opened) : nullptr;
   }
   absl::StatusOr<std::unique_ptr<DrmDevice>> TryOpen(Live& live, Injector* injector) {
-    auto connection = std::make_unique<LiveConnection>(kernel, *device_, injector, live);
+    return OpenOn(std::make_unique<LiveConnection>(kernel, *device_, injector, live));
+  }
+  // On a connection of the test's own to device().
+  absl::StatusOr<std::unique_ptr<DrmDevice>> OpenOn(std::unique_ptr<Connection> connection) {
     if (driver_ == "i915") return I915Device::Open(std::move(connection), {});
     if (driver_ == "xe") return XeDevice::Open(std::move(connection));
     return AsahiDevice::Open(std::move(connection));

@@ -105,8 +105,9 @@ void Scenario(Steps& step, Injector& injector) {
     EXPECT_NE(again->memory, data.memory);
     MUST_BE_OK(step([&] { return device.Destroy(again->memory); }));
   }
+  MUST_BE_OK(step([&] { return device.Unbind(0, batch.address, 4096); }));
+  MUST_BE_OK(step([&] { return device.UnbindAll(both); }));
   for (const Place& place : places) {
-    MUST_BE_OK(step([&] { return device.Unbind(0, place.address, 4096); }));
     MUST_BE_OK(step([&] { return device.Destroy(place.memory); }));
   }
   MUST_BE_OK(step([&] { return device.DestroyContext(*context); }));

@@ -236,7 +236,16 @@ TEST(XeDevice, ManyPagesAreBoundByOneCallOrNone) {
   ASSERT_TRUE(device->Submit(PlacedJob(batch, {}).job).ok());
   const capture::AddressMap& map = *machine.seen.works.back()->memory;
   EXPECT_EQ(map.Find(kData + 8192 * 3)->offset, 4096u * 12);
-  for (const PageBinding& one : bindings) EXPECT_TRUE(device->Unbind(0, one.address, 4096).ok());
+  EXPECT_TRUE(device->Unbind(0, bindings.back().address, 4096).ok());
+  // It is not there any more: nothing is unbound.
+  EXPECT_EQ(CodeOf(device->UnbindAll(bindings)), absl::StatusCode::kNotFound);
+  EXPECT_EQ(CodeOf(device->Destroy(*memory)), absl::StatusCode::kFailedPrecondition);
+  bindings.pop_back();
+  EXPECT_EQ(calls.calls(xe::kVmBind), before + 2);
+  EXPECT_TRUE(device->UnbindAll(bindings).ok());
+  EXPECT_EQ(calls.calls(xe::kVmBind), before + 3);
+  ASSERT_TRUE(device->Submit(PlacedJob(batch, {}).job).ok());
+  EXPECT_EQ(machine.seen.works.back()->memory->Find(kData), nullptr);
   EXPECT_TRUE(device->Destroy(*memory).ok());
 }
 
