@@ -15,6 +15,7 @@
 #include "runtime/generations/generations.h"
 #include "tools/combinations.h"
 #include "tools/commands/command.h"
+#include "tools/commands/formats.h"
 #include "tools/convert.h"
 
 namespace packsmith::commands {
@@ -175,9 +176,7 @@ std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools:
   std::vector<std::string> inputs;
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
-  app.add_option("--format", arguments.format)
-      ->check(
-          tools::OneOf({"text", "jsonl", "html", "stats", "names", "csv", "markdown", "cpp", "c"}));
+  app.add_option("--format", arguments.format)->check(tools::OneOf(FormatNames()));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;

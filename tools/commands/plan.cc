@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/closest.h"
 #include "runtime/decode/record.h"
+#include "tools/commands/formats.h"
 
 namespace packsmith::commands {
 namespace {
@@ -68,7 +69,8 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
   options.follow = arguments.follow == "none"      ? decode::Follow::kNone
                    : arguments.follow == "batches" ? decode::Follow::kBatches
                                                    : decode::Follow::kAll;
-  options.brief = arguments.format == "stats" || arguments.format == "names";
+  const FormatFacts& format = FactsOf(arguments.format);
+  options.brief = format.brief;
   options.continue_past_end = arguments.continue_past_end;
   if (arguments.max_packets != 0) {
     options.most_packets = options.least_packets = arguments.max_packets;
@@ -106,8 +108,7 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
         arguments.strict ? "--strict" : "--kernels", " and --format=", arguments.format,
         " do not go together: that format does not read fields"));
   }
-  const bool html = arguments.format == "html";
-  if ((options.brief && arguments.hang) || (html && (arguments.hang || arguments.strict))) {
+  if (!format.by_line && (arguments.hang || arguments.strict)) {
     return absl::InvalidArgumentError(absl::StrCat(arguments.hang ? "--hang" : "--strict",
                                                    " and --format=", arguments.format,
                                                    " do not go together; give text or jsonl"));
