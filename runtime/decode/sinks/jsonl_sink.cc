@@ -317,7 +317,7 @@ class JsonlSink : public Sink {
                    shown_.push_back({&fields.fields[i], bit, raw, index, width, false});
                  });
     ShapeTemplate& made = shapes_.Learn(record, 0, shown_);
-    TemplateBuilder builder(out_, &made.lines);
+    TemplateBuilder builder(out_, made.lines);
     for (size_t i = 0; i < shown_.size(); ++i) {
       const ShownField& shown = shown_[i];
       builder.Literal([&] {
