@@ -36,9 +36,11 @@ struct Options {
   // by these.
   uint64_t most_packets = ~uint64_t{0};
   uint64_t most_structs = ~uint64_t{0};
+  uint64_t most_stores = ~uint64_t{0};  // dwords, for packets that read them later
   // But at least this many, whatever the dump's size is.
   uint64_t least_packets = 0;
   uint64_t least_structs = 0;
+  uint64_t least_stores = 0;
   uint32_t deepest_call = 16;
   uint32_t deepest_pointer = 8;
   uint64_t most_data_bytes = 64;                 // shown of each piece of data that has no rows
