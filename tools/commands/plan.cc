@@ -78,6 +78,10 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
   if (arguments.max_structs != 0) {
     options.most_structs = options.least_structs = arguments.max_structs;
   }
+  if (arguments.max_code != 0) options.most_code_bytes = arguments.max_code;
+  if (arguments.max_stores != 0) {
+    options.most_stores = options.least_stores = arguments.max_stores;
+  }
   if (arguments.max_calls != 0) options.deepest_call = arguments.max_calls;
   if (arguments.max_pointers != 0) options.deepest_pointer = arguments.max_pointers;
   raw.max_bytes = arguments.max_input != 0 ? arguments.max_input : UsualMaxInput();

@@ -59,6 +59,8 @@ decode::Options DecoderOptions(const UnpackOptions& from, uint64_t first_id) {
   options.continue_past_end = from.continue_past_end;
   if (from.max_packets != 0) options.most_packets = options.least_packets = from.max_packets;
   if (from.max_structs != 0) options.most_structs = options.least_structs = from.max_structs;
+  if (from.max_code != 0) options.most_code_bytes = from.max_code;
+  if (from.max_stores != 0) options.most_stores = options.least_stores = from.max_stores;
   if (from.max_calls != 0) options.deepest_call = from.max_calls;
   if (from.max_pointers != 0) options.deepest_pointer = from.max_pointers;
   options.first_id = first_id;

@@ -229,6 +229,12 @@ void Follower::FollowCode(const tables::Pointer& pointer, const Scope& scope, co
   const tables::DataKind& kind = tables_.data(pointer.target);
   const Programs::Code code = programs_.Find(kind, target.space, target.address,
                                              walk_.pointers->SizeOf(pointer, scope, target));
+  if (code.is_cut) {
+    walk_.limits.Note(Limit::kCode, [&] {
+      return absl::StrCat("the program at ", ShowAddress(target.address), " is cut after ",
+                          code.size, " bytes; unpack --max-code=N allows more");
+    });
+  }
   Kernel kernel;
   kernel.stage = walk_.strings.Get(pointer.stage);
   kernel.simd = static_cast<uint32_t>(

@@ -250,7 +250,7 @@ void RecordShower::Store(const RecordView& record, const FieldAt& at, uint64_t i
       return absl::StrCat("up to the packet at ", ShowAddress(walk_.here),
                           ", packets of the submission store more than ", walk_.overlay.most(),
                           " dwords, the limit for a dump of this size; jumps to targets that are "
-                          "stored later are not followed");
+                          "stored later are not followed; unpack --max-stores=N allows more");
     });
   }
 }
