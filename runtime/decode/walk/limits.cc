@@ -10,8 +10,8 @@ namespace {
 constexpr uint64_t kDeferredSize = uint64_t{1} << 24;
 constexpr uint64_t kDeferredTotal = uint64_t{1} << 26;
 
-// One dword of this many may be stored, but at least so many dwords.
-constexpr uint64_t kDwordsOfStore = 16;
+// A sixteenth of the dump's dwords may be stored, but never less than this.
+constexpr uint64_t kStoresDivisor = 16;
 constexpr uint64_t kFewestStores = uint64_t{1} << 16;
 
 }  // namespace
@@ -35,7 +35,7 @@ Costs CostsOf(const Options& options, uint64_t dump_dwords) {
 }
 
 uint64_t MostStores(const Options& options, uint64_t dump_dwords) {
-  const uint64_t most = std::max(kFewestStores, dump_dwords / kDwordsOfStore);
+  const uint64_t most = std::max(kFewestStores, dump_dwords / kStoresDivisor);
   return std::max(std::min(options.most_stores, most), options.least_stores);
 }
 
