@@ -45,12 +45,12 @@ constexpr Names kOfConversions = {"--convert", "--gen",       "--engine", "--add
                                   "--output",  "--max-input", "--redact"};
 
 // --format=markdown is a page, whose content is chosen by what is in the dump.
-constexpr Names kOfPages = {
-    "--format",           "--draw",        "--dispatch",    "--dmesg",     "--gen",
-    "--engine",           "--address",     "--stream",      "--input",     "--xml",
-    "--tables",           "--output",      "--no-pager",    "--fail-on",   "--redact",
-    "--max-input",        "--max-packets", "--max-structs", "--max-calls", "--max-pointers",
-    "--continue-past-end"};
+constexpr Names kOfPages = {"--format",      "--draw",         "--dispatch",         "--dmesg",
+                            "--gen",         "--engine",       "--address",          "--stream",
+                            "--input",       "--xml",          "--tables",           "--output",
+                            "--no-pager",    "--fail-on",      "--redact",           "--max-input",
+                            "--max-packets", "--max-structs",  "--max-code",         "--max-stores",
+                            "--max-calls",   "--max-pointers", "--continue-past-end"};
 // --redact shows nothing of these: programs and what they do, and the kernel's log as it is.
 constexpr Names kNotRedacted = {"--kernels", "--disassembler", "--dmesg"};
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "runtime/decode/sinks/text_sink.h"
 #include "runtime/decode/text/chunk_writer.h"
+#include "runtime/decode/text/json_writer.h"
 
 namespace packsmith::tools {
 
@@ -69,23 +70,24 @@ std::string FailuresJson(absl::Span<const Failure> failures) {
   decode::StringOutput text;
   {
     decode::ChunkWriter out(text);
+    decode::JsonWriter json(out);
     for (const Failure& failure : failures) {
       out.Put("{\"type\":\"failure\",\"kind\":");
-      out.JsonString(failure.kind);
+      json.String(failure.kind);
       out.Put(",\"count\":");
       out.Decimal(failure.count);
       out.Put(",\"first\":{");
       const decode::FirstSeen& first = failure.first;
       if (!failure.problem.empty()) {
         out.Put("\"text\":");
-        out.JsonString(failure.problem);
+        json.String(failure.problem);
       } else if (first.is_register) {
         out.Put("\"register\":");
-        out.JsonString(first.name);
+        json.String(first.name);
       } else {
         if (!first.name.empty()) {
           out.Put("\"name\":");
-          out.JsonString(first.name);
+          json.String(first.name);
           out.Put(',');
         }
         out.Put("\"space\":");

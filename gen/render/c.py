@@ -257,6 +257,8 @@ def _checks(owner: str, leaf: Ir, path: str, byte_unit: bool) -> list[str]:
         out.append(f"ps_fits_fixed({value}, {leaf['frac']}, -{half}.0, {half - 1}.0, {name})")
     elif kind == "offset" or (kind == "address" and byte_unit):
         out.append(f"ps_fits_offset({value}, {leaf['shift']}, {width}, {name})")
+    elif kind not in ("bool", "float", "half", "ufixed", "address"):
+        raise Unsupported(f"{leaf['name']}: type {kind}")
     if leaf["nonzero"] and kind != "address" and not (
             kind in ("uint", "enum") and checks_itself(leaf, byte_unit)):
         expect(f"{value} != 0")
@@ -386,6 +388,8 @@ def _decoded(leaf: Ir, got: str) -> str:
         return f"(float)((double)ps_signed({got}, {width}) / {1 << leaf['frac']}.0)"
     if kind in ("address", "offset"):
         return f"{got} << {leaf['shift']}" if leaf["shift"] else got
+    if kind not in ("uint", "enum"):
+        raise Unsupported(f"{leaf['name']}: type {kind}")
     return f"({_c_type(leaf)}){got}"
 
 

@@ -4,9 +4,10 @@ A third language is a class here, and its names: gen/model/names.h spells those 
 because descriptions whose names collide there are refused.
 """
 
-from ir import Ir
+from ir import Ir, Unsupported
 
-_REAL = ("float", "half", "ufixed", "sfixed")
+# Types of the IR whose values are fractions.
+REAL = ("float", "half", "ufixed", "sfixed")
 
 
 def ones(width: int) -> int:
@@ -98,13 +99,15 @@ class Cpp(Language):
             return "double" if width > 24 else "float"
         if kind in ("enum", "struct"):
             return str(self.types[field["of"]]["cpp"])
+        if kind not in ("uint", "offset"):
+            raise Unsupported(f"{field['name']}: type {kind}")
         return "uint64_t" if exceeds_32_bits(field) else "uint32_t"
 
     def default_of(self, container: Ir, field: Ir, dims: list[int]) -> str | None:
         kind = field["type"]
         if kind == "struct":
             return "{}"
-        if kind in _REAL:
+        if kind in REAL:
             text = field["default"] or "0.0"
             return text if self.type_of(field) == "double" else text + "f"
         value = initial(field)
@@ -150,7 +153,7 @@ class C(Language):
             return "bool"
         if kind == "int":
             return "int64_t" if width > 33 else "int32_t"
-        if kind in _REAL:
+        if kind in REAL:
             return "float"
         if kind == "address":
             return "__gen_address_type"
@@ -158,6 +161,8 @@ class C(Language):
             return "uint64_t"
         if kind in ("enum", "struct"):
             return f"{kind} {self.types[field['of']]['c']}"
+        if kind != "uint":
+            raise Unsupported(f"{field['name']}: type {kind}")
         # The interface that C drivers know widens a member where its last bit lies more than 32
         # bits after its first. It has no shifted integers.
         shifted = self.byte_unit or field["shift"] != 0

@@ -33,7 +33,7 @@ from typing import Any
 
 import cpp
 from ir import Ir
-from languages import C, Cpp, Language, initial
+from languages import REAL, C, Cpp, Language, initial
 
 _LETTERS = {"uint": "u", "int": "i", "bool": "b", "float": "f", "half": "h", "ufixed": "q",
             "sfixed": "s", "address": "a", "offset": "o", "enum": "e"}
@@ -125,7 +125,7 @@ class _Speller:
             if container["unit"] != "byte" and container["kind"] != "packet":
                 return ""
             text = self.language.default_of(container, item, [one for one, _ in dims])
-        elif item["type"] in ("float", "half", "ufixed", "sfixed"):
+        elif item["type"] in REAL:
             text = item["default"]
         else:
             text = str(initial(item))

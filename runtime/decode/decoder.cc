@@ -11,33 +11,14 @@
 #include "runtime/decode/walk/bound_settings.h"
 #include "runtime/decode/walk/draw_data.h"
 #include "runtime/decode/walk/follower.h"
+#include "runtime/decode/walk/limits.h"
 #include "runtime/decode/walk/pointers.h"
 #include "runtime/decode/walk/record_shower.h"
+#include "runtime/decode/walk/residency.h"
 #include "runtime/decode/walk/streams.h"
 #include "runtime/decode/walk/walk.h"
 
 namespace packsmith::decode {
-namespace {
-
-// Memory whose bytes are not made yet counts at most this much, a segment and in total: its size is
-// only stated.
-constexpr uint64_t kDeferredSize = uint64_t{1} << 24;
-constexpr uint64_t kDeferredTotal = uint64_t{1} << 26;
-
-// Dwords that the dump has.
-uint64_t DwordsOf(const Dump& dump) {
-  uint64_t bytes = 0, deferred = 0;
-  for (const Memory::Segment& segment : dump.memory.segments()) {
-    if (segment.deferred == nullptr) {
-      bytes += segment.bytes.size();
-    } else {
-      deferred += std::min(segment.memory_size, kDeferredSize);
-    }
-  }
-  return (bytes + std::min(deferred, kDeferredTotal)) / 4;
-}
-
-}  // namespace
 
 class Decoder::Impl {
  public:
@@ -45,12 +26,14 @@ class Decoder::Impl {
       : tables_(tables),
         walk_(tables, sink, options),
         pointers_(walk_),
+        residency_(walk_),
         shower_(walk_),
         follower_(walk_),
         draw_data_(walk_),
         streams_(walk_),
         traces_(walk_) {
     walk_.pointers = &pointers_;
+    walk_.residency = &residency_;
     walk_.shower = &shower_;
     walk_.follower = &follower_;
     walk_.draw_data = &draw_data_;
@@ -86,6 +69,7 @@ class Decoder::Impl {
   const tables::Tables& tables_;
   Walk walk_;
   Pointers pointers_;
+  Residency residency_;
   RecordShower shower_;
   Follower follower_;
   DrawData draw_data_;
@@ -162,13 +146,11 @@ uint64_t Decoder::Impl::BeginSubmission(const Dump& dump, const Submission& subm
   walk_.bare_begin = submission.bare ? submission.batch_address : Walk::kNoAddress;
   walk_.nested_streams = 0;
   const uint64_t dwords = DwordsOf(dump);
-  const uint64_t most = kFewest + dwords * kRepeats;
-  walk_.costs = {0, 0, std::max(std::min(options.most_packets, most), options.least_packets),
-                 std::max(std::min(options.most_structs, most), options.least_structs)};
-  walk_.overlay.Begin(dwords);
+  walk_.costs = CostsOf(options, dwords);
+  walk_.overlay.Begin(MostStores(options, dwords));
+  walk_.limits.BeginSubmission();
   if (bound_settings_ != nullptr) bound_settings_->BeginSubmission();
   Emitter& out = walk_.out;
-  out.BeginSubmission();
   out.owner().submission = submission.index;
   out.FlushBriefs();
   ++out.summary().submissions;

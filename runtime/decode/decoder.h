@@ -36,15 +36,17 @@ struct Options {
   // by these.
   uint64_t most_packets = ~uint64_t{0};
   uint64_t most_structs = ~uint64_t{0};
+  uint64_t most_stores = ~uint64_t{0};  // dwords, for packets that read them later
   // But at least this many, whatever the dump's size is.
   uint64_t least_packets = 0;
   uint64_t least_structs = 0;
+  uint64_t least_stores = 0;
   uint32_t deepest_call = 16;
   uint32_t deepest_pointer = 8;
   uint64_t most_data_bytes = 64;                 // shown of each piece of data that has no rows
   uint64_t most_rows = 8;                        // shown of vertices, indices and constants
   uint64_t most_row_bytes = 4096;                // and at most this many bytes of them
-  uint64_t most_code_bytes = uint64_t{1} << 20;  // of a program
+  uint64_t most_code_bytes = uint64_t{1} << 20;  // of a program; a remark says that one is cut
   // Only lists packets: Sink::OnPackets is called instead of OnRecord. Fields are not decoded (so
   // there are no faults), and of the pointers only jumps and calls are followed. Ten times as fast.
   bool brief = false;

@@ -28,11 +28,6 @@ constexpr uint32_t kMostSuggestions = 20;
 
 uint64_t OnesOf(uint32_t width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
-bool IsReal(const Leaf& leaf) {
-  return leaf.type == LeafType::kFloat || leaf.type == LeafType::kHalf ||
-         leaf.type == LeafType::kUfixed || leaf.type == LeafType::kSfixed;
-}
-
 // A name in the form in which names are compared when they are not the same.
 std::string Plain(absl::string_view name) {
   std::string plain(name);
@@ -359,7 +354,7 @@ std::string Encoder::Limits(const Leaf& leaf) const {
   } else if (leaf.shift != 0) {
     steps = absl::StrCat(", multiples of ", uint64_t{1} << leaf.shift);
   }
-  if (leaf.extra != kNone && !IsReal(leaf)) {
+  if (leaf.extra != kNone && !IsReal(leaf.type)) {
     const tables::Extra& extra = tables_.extra(leaf.extra);
     if (extra.groups != 0) {
       low.unsigned_value = 0;
@@ -424,8 +419,8 @@ std::optional<uint64_t> Encoder::RawOf(Job& job, uint32_t index, const Leaf& lea
     value.real =
         negative ? static_cast<double>(static_cast<int64_t>(number)) : static_cast<double>(number);
     const bool wants_signed = leaf.type == LeafType::kInt;
-    const bool fits = IsReal(leaf) || (wants_signed ? negative || value.signed_value >= 0
-                                                    : !negative || number == 0);
+    const bool fits = IsReal(leaf.type) || (wants_signed ? negative || value.signed_value >= 0
+                                                         : !negative || number == 0);
     if (fits) raw = decode::EncodeValue(tables_, leaf, value);
     if (!raw && wants_signed && leaf.width > 32 && !negative && number <= OnesOf(leaf.width)) {
       raw = number;
@@ -464,7 +459,7 @@ std::optional<uint64_t> Encoder::RawOf(Job& job, uint32_t index, const Leaf& lea
         job.Say(index, std::move(text));
         return std::nullopt;
       }
-      if (IsReal(leaf)) return *number;
+      if (IsReal(leaf.type)) return *number;
       integer(*number, leaf.type == LeafType::kInt && static_cast<int64_t>(*number) < 0);
       break;
     }
@@ -479,7 +474,7 @@ std::optional<uint64_t> Encoder::RawOf(Job& job, uint32_t index, const Leaf& lea
       integer(given.integer, given.negative);
       break;
     case Given::Kind::kReal:
-      if (IsReal(leaf)) {
+      if (IsReal(leaf.type)) {
         value.real = given.real;
         raw = decode::EncodeValue(tables_, leaf, value);
       } else if (given.real == std::trunc(given.real) && std::fabs(given.real) < 0x1p62) {

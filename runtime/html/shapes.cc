@@ -85,6 +85,8 @@ uint32_t Shapes::FieldOf(const decode::PlannedField& field) {
   Message message;
   message.Number(messages_.Text(field.name));
   message.Number(field.after_index.empty() ? 0 : messages_.Text(field.after_index) + 1);
+  static_assert(tables::kLastLeafType == tables::LeafType::kOffset,
+                "FIELD_TYPES and decodeValue() in page/values.js need the new type, too");
   message.Number(static_cast<uint64_t>(leaf.type));
   message.Number(leaf.fraction_bits);
   message.Number(leaf.shift);

@@ -38,8 +38,22 @@ double HalfOf(uint64_t raw) {
 }
 
 bool IsReal(MemberType type) {
-  return type == MemberType::kFloat || type == MemberType::kHalf || type == MemberType::kUfixed ||
-         type == MemberType::kSfixed;
+  switch (type) {
+    case MemberType::kFloat:
+    case MemberType::kHalf:
+    case MemberType::kUfixed:
+    case MemberType::kSfixed:
+      return true;
+    case MemberType::kNone:
+    case MemberType::kUint:
+    case MemberType::kInt:
+    case MemberType::kBool:
+    case MemberType::kAddress:
+    case MemberType::kOffset:
+    case MemberType::kEnum:
+      break;
+  }
+  return false;
 }
 
 double RealOf(const Member& member, uint64_t raw) {
@@ -60,9 +74,18 @@ double RealOf(const Member& member, uint64_t raw) {
     case MemberType::kSfixed:
       return std::ldexp(static_cast<double>(Signed(raw, member.width)),
                         -static_cast<int>(member.fraction));
-    default:
+    case MemberType::kUfixed:
       return std::ldexp(static_cast<double>(raw), -static_cast<int>(member.fraction));
+    case MemberType::kNone:
+    case MemberType::kUint:
+    case MemberType::kInt:
+    case MemberType::kBool:
+    case MemberType::kAddress:
+    case MemberType::kOffset:
+    case MemberType::kEnum:
+      break;
   }
+  return static_cast<double>(raw);
 }
 
 // The value of an integer; nothing if no value packs to these bits.

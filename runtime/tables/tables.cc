@@ -113,7 +113,7 @@ class Checker {
       if (leaf.width == 0 || (leaf.width > 64 && !reserved) || leaf.bit > (1u << 30)) {
         Fail("a field has an impossible width", leaf.bit);
       }
-      if (leaf.shift > 63 || leaf.type > LeafType::kOffset || leaf.fraction_bits > 63) {
+      if (leaf.shift > 63 || leaf.type > kLastLeafType || leaf.fraction_bits > 63) {
         Fail("a field has an impossible encoding", leaf.bit);
       }
     }

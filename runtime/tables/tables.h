@@ -47,6 +47,25 @@ enum class LeafType : uint8_t {
   kAddress,
   kOffset,
 };
+inline constexpr LeafType kLastLeafType = LeafType::kOffset;
+
+// Whether values are fractions; else they are integers.
+constexpr bool IsReal(LeafType type) {
+  switch (type) {
+    case LeafType::kFloat:
+    case LeafType::kHalf:
+    case LeafType::kUfixed:
+    case LeafType::kSfixed:
+      return true;
+    case LeafType::kUint:
+    case LeafType::kInt:
+    case LeafType::kBool:
+    case LeafType::kAddress:
+    case LeafType::kOffset:
+      break;
+  }
+  return false;
+}
 
 enum LeafFlags : uint16_t {
   kForced = 1 << 0,      // an opcode: identifies the packet; Extra::forced is its value

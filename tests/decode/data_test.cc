@@ -557,9 +557,28 @@ TEST(Programs, LongerThanTheBoundAreCut) {
       .Submit(0x1000);
   Options options;
   options.most_code_bytes = 4096;
-  const Seen kernel = Tell(Gfx9(), world, options).Only("kernel");
+  const Story story = Tell(Gfx9(), world, options);
+  const Seen kernel = story.Only("kernel");
   EXPECT_EQ(kernel.ends, "limit");
   EXPECT_EQ(kernel.code.size(), 4096u);
+  EXPECT_THAT(story.remarks, ElementsAre("the program at 0x8000 is cut after 4096 bytes; unpack "
+                                         "--max-code=N allows more"));
+  EXPECT_THAT(story.problems, IsEmpty());
+}
+
+TEST(Programs, OfASubmissionThatAreCutAreSaidOnce) {
+  World world;
+  world
+      .Put(0x1000, InstructionBase(0x8000) + VertexShader(0) + VertexShader(0x40000) +
+                       VertexShader(0) + Dwords{kEnd})
+      .PutZeros(0x8000, 1 << 20)
+      .Submit(0x1000)
+      .Submit(0x1000);
+  Options options;
+  options.most_code_bytes = 4096;
+  EXPECT_THAT(Tell(Gfx9(), world, options).remarks, SizeIs(2));
+  options.most_code_bytes = uint64_t{1} << 21;
+  EXPECT_THAT(Tell(Gfx9(), world, options).remarks, IsEmpty());
 }
 
 // ------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@
 #include "runtime/decode/sinks/text_sink.h"
 #include "runtime/decode/text/chunk_writer.h"
 #include "runtime/decode/text/digits.h"
+#include "runtime/decode/text/json_writer.h"
 #include "runtime/dump/read.h"
 #include "runtime/tables/packet_finder.h"
 #include "tests/decode/world.h"
@@ -505,7 +506,7 @@ TEST(Numbers, AreWrittenAsPrintfWritesThem) {
                           static_cast<uint32_t>(value), -static_cast<int64_t>(value / 2), real);
     }
     writer.Fill('x', 200000);
-    writer.JsonString("a\"b\\c\n\x7f");
+    JsonWriter(writer).String("a\"b\\c\n\x7f");
   }
   EXPECT_EQ(output.text(), expected + std::string(200000, 'x') + "\"a\\\"b\\\\c\\u000a\x7f\"");
 }

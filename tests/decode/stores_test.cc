@@ -133,7 +133,13 @@ TEST(Stores, BeyondTheBoundAreSaidOnceAndNotRemembered) {
   world.Put(0x10000, batch + Dwords{kEnd}).Submit(0x10000);
   const Story story = Tell(Gfx9(), world);
   EXPECT_THAT(story.problems, ElementsAre(HasSubstr("store more than 65536 dwords")));
+  EXPECT_THAT(story.problems, ElementsAre(HasSubstr("--max-stores=N")));
   EXPECT_EQ(story.summary.packets, 70001u);
+  Options options;
+  options.most_stores = options.least_stores = 70000;
+  EXPECT_THAT(Tell(Gfx9(), world, options).problems, IsEmpty());
+  options.most_stores = options.least_stores = 69999;
+  EXPECT_THAT(Tell(Gfx9(), world, options).problems, SizeIs(1));
 }
 
 TEST(Stores, OfAnAddressThatChangesAPointerAreFollowed) {

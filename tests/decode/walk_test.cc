@@ -7,8 +7,8 @@
 
 #include "absl/strings/string_view.h"
 #include "runtime/decode/walk/context_state.h"
+#include "runtime/decode/walk/limits.h"
 #include "runtime/decode/walk/memory_view.h"
-#include "runtime/decode/walk/overlay.h"
 #include "runtime/decode/walk/table_actions.h"
 #include "tests/decode/world.h"
 
@@ -142,12 +142,26 @@ TEST(MemoryView, JoinsPiecesOnlyWhereItMust) {
   EXPECT_TRUE(view.Bytes(space, 0x2000, 4, scratch).empty());
 }
 
-TEST(Overlay, GrowsWithTheDump) {
-  Overlay overlay;
-  overlay.Begin(100);
-  EXPECT_EQ(overlay.most(), uint64_t{1} << 16);
-  overlay.Begin(uint64_t{1} << 26);
-  EXPECT_EQ(overlay.most(), uint64_t{1} << 22);
+TEST(Limits, OfStoresGrowWithTheDumpUnlessTheyAreGiven) {
+  Options options;
+  EXPECT_EQ(MostStores(options, 100), uint64_t{1} << 16);
+  EXPECT_EQ(MostStores(options, uint64_t{1} << 26), uint64_t{1} << 22);
+  options.most_stores = options.least_stores = 5;
+  EXPECT_EQ(MostStores(options, uint64_t{1} << 26), 5u);
+  options.most_stores = options.least_stores = uint64_t{1} << 30;
+  EXPECT_EQ(MostStores(options, 100), uint64_t{1} << 30);
+}
+
+TEST(Limits, OfPacketsAndStructuresGrowWithTheDumpUnlessTheyAreGiven) {
+  Options options;
+  const Costs usual = CostsOf(options, 1000);
+  EXPECT_EQ(usual.most_packets, kFewest + 1000 * kRepeats);
+  EXPECT_EQ(usual.most_structs, usual.most_packets);
+  options.most_packets = 7;
+  options.most_structs = options.least_structs = uint64_t{1} << 40;
+  const Costs given = CostsOf(options, 1000);
+  EXPECT_EQ(given.most_packets, 7u);
+  EXPECT_EQ(given.most_structs, uint64_t{1} << 40);
 }
 
 }  // namespace

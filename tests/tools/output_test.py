@@ -138,8 +138,23 @@ class BoundsTest(ProgramTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"--max-structs=N", done.stderr)
         self.assertEqual(self.run_it("--max-structs=5000", CAPTURE).returncode, 0)
-        for wrong in ("--max-packets=0", "--max-calls=257", "--max-pointers=65", "--max-input=0"):
+
+        # Stores to two places; the second one may not be remembered.
+        stores = self.file("stores", words(0x10000002, 0x9000, 0, 7, 0x10000002, 0x9004, 0, 8, END))
+        self.assertEqual(self.run_it("--gen=gfx9", stores).returncode, 0)
+        done = self.run_it("--gen=gfx9", "--max-stores=1", stores)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"--max-stores=N", done.stderr)
+        self.assertEqual(self.run_it("--gen=gfx9", "--max-stores=2", stores).returncode, 0)
+        for wrong in ("--max-packets=0", "--max-code=0", "--max-stores=0", "--max-calls=257",
+                      "--max-pointers=65", "--max-input=0"):
             self.refused(wrong, CAPTURE)
+
+    def test_a_program_that_is_cut_is_a_note_and_may_be_longer(self) -> None:
+        done = self.run_it("--max-code=16", CAPTURE)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b" is cut after 16 bytes; unpack --max-code=N allows more", done.stdout)
+        self.assertNotIn(b"--max-code", self.run_it("--max-code=1000000", CAPTURE).stdout)
 
 
 class DisassemblerTest(ProgramTest):

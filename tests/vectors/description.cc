@@ -16,10 +16,7 @@ namespace packsmith::vectors {
 using tables::Leaf;
 using tables::LeafType;
 
-bool IsReal(const Leaf& leaf) {
-  return leaf.type == LeafType::kFloat || leaf.type == LeafType::kHalf ||
-         leaf.type == LeafType::kUfixed || leaf.type == LeafType::kSfixed;
-}
+bool IsReal(const Leaf& leaf) { return tables::IsReal(leaf.type); }
 
 absl::StatusOr<std::unique_ptr<Description>> Description::Load(const std::string& path) {
   model::LoadResult loaded = model::Load(path, model::ReadFileFromDisk);

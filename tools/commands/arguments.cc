@@ -15,6 +15,7 @@
 #include "runtime/generations/generations.h"
 #include "tools/combinations.h"
 #include "tools/commands/command.h"
+#include "tools/commands/formats.h"
 #include "tools/convert.h"
 
 namespace packsmith::commands {
@@ -155,6 +156,8 @@ Limits, for input that would not end otherwise; a message says which one was rea
   --max-commands=N      commands that --run executes of a submission (default: 10000000)
   --max-seconds=N       time that --run takes (default: no limit)
   --max-structs=N       structures that its pointers reach
+  --max-code=N          bytes of a program (default: 1048576)
+  --max-stores=N        dwords that its packets store for jumps (default: by the dump's size)
   --max-calls=N         depth of batches that call one another (default: 16, at most 256)
   --max-pointers=N      depth of structures that point to one another (default: 8, at most 64)
 
@@ -175,9 +178,7 @@ std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools:
   std::vector<std::string> inputs;
   for (const absl::string_view format : DumpFormats()) inputs.emplace_back(format);
   app.add_option("--input", arguments.input_format)->check(tools::OneOf(inputs));
-  app.add_option("--format", arguments.format)
-      ->check(
-          tools::OneOf({"text", "jsonl", "html", "stats", "names", "csv", "markdown", "cpp", "c"}));
+  app.add_option("--format", arguments.format)->check(tools::OneOf(FormatNames()));
   app.add_option("--filter", arguments.filter);
   const auto from_one = [](const std::string& text) {
     uint64_t number = 0;
@@ -230,6 +231,8 @@ std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools:
   app.add_option("--max-seconds", arguments.max_seconds)
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30));
   app.add_option("--max-structs", arguments.max_structs)->check(any);
+  app.add_option("--max-code", arguments.max_code)->check(any);
+  app.add_option("--max-stores", arguments.max_stores)->check(any);
   // Deeper nesting could overflow the stack.
   app.add_option("--max-calls", arguments.max_calls)->check(CLI::Range(1, 256));
   app.add_option("--max-pointers", arguments.max_pointers)->check(CLI::Range(1, 64));

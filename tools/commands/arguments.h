@@ -34,7 +34,7 @@ struct Arguments {
   uint64_t max_commands = 10'000'000, max_seconds = 0;
   uint64_t draw_vertices = 64;
   // Limits; 0: the defaults.
-  uint64_t max_input = 0, max_packets = 0, max_structs = 0;
+  uint64_t max_input = 0, max_packets = 0, max_structs = 0, max_code = 0, max_stores = 0;
   uint32_t max_calls = 0, max_pointers = 0;
 
   // The number of the user's own descriptions.

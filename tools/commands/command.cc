@@ -29,10 +29,8 @@ int Refuse(absl::string_view text) {
 }
 
 absl::StatusOr<std::unique_ptr<tools::CliOutput>> Open(const Arguments& arguments) {
-  const bool for_people =
-      arguments.format == "text" || arguments.format == "stats" || arguments.format == "names";
-  return tools::OpenOutput(
-      {arguments.output, !arguments.no_pager && for_people, [] { std::_Exit(kGood); }});
+  const bool pager = !arguments.no_pager && FactsOf(arguments.format).paged;
+  return tools::OpenOutput({arguments.output, pager, [] { std::_Exit(kGood); }});
 }
 
 bool Write(const Arguments& arguments, absl::string_view text) {

@@ -24,6 +24,7 @@
 #include "runtime/hang/report_sink.h"
 #include "runtime/hang/report_text.h"
 #include "runtime/html/page.h"
+#include "tools/commands/formats.h"
 #include "tools/commands/hang.h"
 #include "tools/failures.h"
 #include "tools/kernels.h"
@@ -55,8 +56,8 @@ class Groups {
         events_(events),
         inputs_(inputs),
         describe_(std::move(describe)),
-        text_(arguments.format == "text"),
-        html_(arguments.format == "html"),
+        format_(FactsOf(arguments.format)),
+        text_(format_.format == Format::kText),
         color_(text_ && tools::UseColor(arguments.color, arguments.output)),
         disassembler_(arguments.disassembler) {}
 
@@ -143,38 +144,58 @@ class Groups {
     return false;
   }
 
+  // The sink that writes records.
+  void MakeWriter(Sinks& sinks) {
+    switch (format_.format) {
+      case Format::kText:
+        sinks.Put(sinks.writer, decode::MakeTextSink(*output_, OptionsOfText(sinks)));
+        return;
+      case Format::kJsonl:
+        sinks.Put(sinks.writer, decode::MakeJsonlSink(
+                                    *output_, {arguments_.strict, &sinks.undescribed, next_id_}));
+        return;
+      case Format::kStats:
+        sinks.Put(sinks.writer, decode::MakeStatsSink(*output_));
+        return;
+      case Format::kNames:
+        sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
+        return;
+      case Format::kHtml:
+        if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOf(arguments_.files)});
+        sinks.first = page_.get();
+        return;
+      case Format::kCsv:
+      case Format::kMarkdown:
+      case Format::kCpp:
+      case Format::kC:
+        break;  // They have no records.
+    }
+  }
+
+  decode::TextOptions OptionsOfText(Sinks& sinks) {
+    decode::TextOptions options;
+    // For a hang the report comes first, then the overview.
+    if (!any_hang_ || !filter_.all()) options.overview = std::exchange(overview_text_, "");
+    options.color = color_;
+    options.hide_zero_fields = arguments_.hide_zero;
+    options.offsets = !arguments_.no_offsets;
+    options.undescribed = arguments_.strict;
+    options.undescribed_seen = &sinks.undescribed;
+    if (!arguments_.disassembler.empty()) {
+      options.about_kernel = [this](const decode::Record& record) {
+        return disassembler_.Text(record);
+      };
+    }
+    return options;
+  }
+
   void MakeSinks(Sinks& sinks) {
     if (arguments_.questions.IsList()) {
       // Only the list is written.
       sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, arguments_.format));
       return;
     }
-    if (arguments_.format == "jsonl") {
-      sinks.Put(sinks.writer,
-                decode::MakeJsonlSink(*output_, {arguments_.strict, &sinks.undescribed, next_id_}));
-    } else if (arguments_.format == "stats") {
-      sinks.Put(sinks.writer, decode::MakeStatsSink(*output_));
-    } else if (arguments_.format == "names") {
-      sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
-    } else if (html_) {
-      if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOf(arguments_.files)});
-      sinks.first = page_.get();
-    } else {
-      decode::TextOptions options;
-      // For a hang the report comes first, then the overview.
-      if (!any_hang_ || !filter_.all()) options.overview = std::exchange(overview_text_, "");
-      options.color = color_;
-      options.hide_zero_fields = arguments_.hide_zero;
-      options.offsets = !arguments_.no_offsets;
-      options.undescribed = arguments_.strict;
-      options.undescribed_seen = &sinks.undescribed;
-      if (!arguments_.disassembler.empty()) {
-        options.about_kernel = [this](const decode::Record& record) {
-          return disassembler_.Text(record);
-        };
-      }
-      sinks.Put(sinks.writer, decode::MakeTextSink(*output_, options));
-    }
+    MakeWriter(sinks);
     if (!arguments_.kernels.empty()) {
       if (kernels_ == nullptr) {
         kernels_ = std::make_unique<tools::KernelFiles>(arguments_.kernels, read_files_);
@@ -184,11 +205,11 @@ class Groups {
     if (!filter_.all()) sinks.Put(sinks.filtered, decode::MakeFilterSink(*sinks.first, filter_));
     // The report precedes the rest of a dump's output, unless only a part of the dump was asked
     // for.
-    if (options_.brief || !filter_.all()) return;
+    if (format_.report == FormatFacts::Report::kNone || !filter_.all()) return;
     const auto report = [this](const tables::Tables& tables, const Dump& dump) {
       const hang::HangReport report =
           hang::MakeHangReport(tables, dump, EventsOf(arguments_, events_, dump, path_));
-      if (!text_ && !html_) {
+      if (format_.report == FormatFacts::Report::kJsonLines) {
         return JsonWithHiddenEscaped(hang::ToJson(tables, report) +
                                      hang::FactsToJson(*dump.error_state));
       }
@@ -208,11 +229,11 @@ class Groups {
     }
     Complain(absl::StrCat("note: ", path, " is from another GPU (", gpu_->tables.title(),
                           ") than the files before it, and is decoded separately"));
-    if (arguments_.format == "jsonl" || arguments_.format == "csv" || html_)
-      return absl::OkStatus();
-    // Formats that do not name the device themselves.
-    output_->Append(
-        text_ ? "\n" : absl::StrCat("\ndevice  ", decode::Harmless(gpu_->tables.title()), "\n"));
+    if (!format_.names_device) {
+      output_->Append(absl::StrCat("\ndevice  ", decode::Harmless(gpu_->tables.title()), "\n"));
+    } else if (text_) {
+      output_->Append("\n");
+    }
     return absl::OkStatus();
   }
 
@@ -237,7 +258,7 @@ class Groups {
         if (ShowsProgress()) {
           sinks.Put(sinks.progress, std::make_unique<tools::ProgressSink>(*sinks.first));
         }
-        options.leads |= html_;
+        options.leads |= format_.format == Format::kHtml;
         decoder = std::make_unique<decode::Decoder>(gpu_->tables, *sinks.first, options);
       }
       // A path may hold names that nobody else should read.
@@ -256,7 +277,7 @@ class Groups {
     });
     if (!status.ok() || decoder == nullptr) return status;
     // The summary is the last record of a GPU, and the second to last line of its text.
-    if (arguments_.format == "jsonl") {
+    if (format_.format == Format::kJsonl) {
       const auto failures = tools::FailuresOf(decoder->summary(), sinks.undescribed, fail_on_);
       sinks.writer->OnInsert(tools::FailuresJson(failures));
     }
@@ -280,7 +301,8 @@ class Groups {
   const std::vector<hang::Event>& events_;
   tools::Inputs& inputs_;
   const DescribeDump describe_;
-  const bool text_, html_, color_;
+  const FormatFacts& format_;
+  const bool text_, color_;
   tools::Disassembler disassembler_;
   std::unique_ptr<tools::KernelFiles> kernels_;
   std::unique_ptr<tools::CliOutput> output_;

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/closest.h"
 #include "runtime/decode/record.h"
+#include "tools/commands/formats.h"
 
 namespace packsmith::commands {
 namespace {
@@ -68,13 +69,18 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
   options.follow = arguments.follow == "none"      ? decode::Follow::kNone
                    : arguments.follow == "batches" ? decode::Follow::kBatches
                                                    : decode::Follow::kAll;
-  options.brief = arguments.format == "stats" || arguments.format == "names";
+  const FormatFacts& format = FactsOf(arguments.format);
+  options.brief = format.brief;
   options.continue_past_end = arguments.continue_past_end;
   if (arguments.max_packets != 0) {
     options.most_packets = options.least_packets = arguments.max_packets;
   }
   if (arguments.max_structs != 0) {
     options.most_structs = options.least_structs = arguments.max_structs;
+  }
+  if (arguments.max_code != 0) options.most_code_bytes = arguments.max_code;
+  if (arguments.max_stores != 0) {
+    options.most_stores = options.least_stores = arguments.max_stores;
   }
   if (arguments.max_calls != 0) options.deepest_call = arguments.max_calls;
   if (arguments.max_pointers != 0) options.deepest_pointer = arguments.max_pointers;
@@ -106,8 +112,7 @@ absl::StatusOr<Plan> PlanOf(const Arguments& arguments) {
         arguments.strict ? "--strict" : "--kernels", " and --format=", arguments.format,
         " do not go together: that format does not read fields"));
   }
-  const bool html = arguments.format == "html";
-  if ((options.brief && arguments.hang) || (html && (arguments.hang || arguments.strict))) {
+  if (!format.by_line && (arguments.hang || arguments.strict)) {
     return absl::InvalidArgumentError(absl::StrCat(arguments.hang ? "--hang" : "--strict",
                                                    " and --format=", arguments.format,
                                                    " do not go together; give text or jsonl"));

@@ -14,22 +14,25 @@ uint64_t EndOf(const Item& item) {
 }
 
 bool IsReal(const Field& field) {
-  return field.type == FieldType::kFloat || field.type == FieldType::kHalf ||
-         field.type == FieldType::kUfixed || field.type == FieldType::kSfixed;
-}
-
-bool IsWhole(const Field& field) {
   switch (field.type) {
     case FieldType::kFloat:
     case FieldType::kHalf:
     case FieldType::kUfixed:
     case FieldType::kSfixed:
-    case FieldType::kStruct:
-      return false;
-    default:
       return true;
+    case FieldType::kUint:
+    case FieldType::kInt:
+    case FieldType::kBool:
+    case FieldType::kAddress:
+    case FieldType::kOffset:
+    case FieldType::kEnum:
+    case FieldType::kStruct:
+      break;
   }
+  return false;
 }
+
+bool IsWhole(const Field& field) { return !IsReal(field) && field.type != FieldType::kStruct; }
 
 bool HasEncoding(const Field& field) {
   const Encoding& e = field.encoding;
@@ -41,24 +44,30 @@ bool ZeroIsZero(const Field& field) {
   return e.minus == 0 && !e.log2 && e.groups == 0;
 }
 
-double MostReal(const Field& field) {
+bool FitsReal(const Field& field, double value) {
+  const auto within = [&](double most) { return value >= -most && value <= most; };
+  const auto power = [&](uint32_t bits) {
+    return std::ldexp(1.0, static_cast<int>(bits) - static_cast<int>(field.fraction_bits));
+  };
   switch (field.type) {
     case FieldType::kFloat:
-      return std::numeric_limits<float>::max();
+      return within(std::numeric_limits<float>::max());
     case FieldType::kHalf:
-      return 65504;
-    default:
-      return std::ldexp(1.0, static_cast<int>(field.width) - static_cast<int>(field.fraction_bits) -
-                                 (field.type == FieldType::kSfixed ? 1 : 0));
+      return within(65504);
+    case FieldType::kUfixed:
+      return value >= 0 && value < power(field.width);
+    case FieldType::kSfixed:
+      return value >= -power(field.width - 1) && value < power(field.width - 1);
+    case FieldType::kUint:
+    case FieldType::kInt:
+    case FieldType::kBool:
+    case FieldType::kAddress:
+    case FieldType::kOffset:
+    case FieldType::kEnum:
+    case FieldType::kStruct:
+      break;
   }
-}
-
-bool FitsReal(const Field& field, double value) {
-  const double most = MostReal(field);
-  if (field.type == FieldType::kFloat || field.type == FieldType::kHalf) {
-    return value >= -most && value <= most;
-  }
-  return value < most && value >= (field.type == FieldType::kUfixed ? 0 : -most);
+  return false;
 }
 
 int64_t Least(const Field& field) {

@@ -28,9 +28,7 @@ bool HasEncoding(const Field& field);
 // Whether raw bits of zero mean the value zero, so that a test for it needs no decoding.
 bool ZeroIsZero(const Field& field);
 
-// The largest magnitude that a real field can hold; what it holds is less, or for float and half
-// at most that.
-double MostReal(const Field& field);
+// Whether a real field can hold the value, rounded to what it can represent.
 bool FitsReal(const Field& field, double value);
 
 // The least and the largest value of an integer, clamped to what 64 signed bits hold.

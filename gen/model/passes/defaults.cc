@@ -13,35 +13,27 @@ void ResolveDefault(Context& context, Field& field) {
   if (field.default_text.empty()) return;
   const std::string& text = field.default_text.text;
   const Location where = field.default_text.where;
-  switch (field.type) {
-    case FieldType::kFloat:
-    case FieldType::kHalf:
-    case FieldType::kUfixed:
-    case FieldType::kSfixed: {
-      double real = 0;
-      if (!absl::SimpleAtod(text, &real) || !std::isfinite(real)) {
-        context.Report(Code::kBadNumber, where,
-                       absl::StrCat("default=\"", text, "\" must be a number"));
-        return;
-      }
-      field.default_real = real;
-      if (!FitsReal(field, real)) {
-        context.Report(Code::kValueTooWide, where,
-                       absl::StrCat("default ", text, " does not fit ", field.type_name.text));
-      }
+  if (IsReal(field)) {
+    double real = 0;
+    if (!absl::SimpleAtod(text, &real) || !std::isfinite(real)) {
+      context.Report(Code::kBadNumber, where,
+                     absl::StrCat("default=\"", text, "\" must be a number"));
       return;
     }
-    case FieldType::kStruct:
-      context.Report(Code::kContradiction, where, "a structure's fields have the defaults");
-      return;
-    case FieldType::kBool:
-      if (text == "true" || text == "false") {
-        field.default_value = text == "true" ? 1 : 0;
-        return;
-      }
-      break;
-    default:
-      break;
+    field.default_real = real;
+    if (!FitsReal(field, real)) {
+      context.Report(Code::kValueTooWide, where,
+                     absl::StrCat("default ", text, " does not fit ", field.type_name.text));
+    }
+    return;
+  }
+  if (field.type == FieldType::kStruct) {
+    context.Report(Code::kContradiction, where, "a structure's fields have the defaults");
+    return;
+  }
+  if (field.type == FieldType::kBool && (text == "true" || text == "false")) {
+    field.default_value = text == "true" ? 1 : 0;
+    return;
   }
   const std::vector<Value>& named = NamedValues(context.model, field);
   for (const Value& value : named) {

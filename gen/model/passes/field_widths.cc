@@ -47,7 +47,10 @@ void CheckWidth(Context& context, Field& field) {
     case FieldType::kEnum:
       demand(field.width <= 32, "a field with the values of an enumeration has at most 32 bits");
       break;
-    default:
+    case FieldType::kUint:
+    case FieldType::kInt:
+    case FieldType::kAddress:
+    case FieldType::kOffset:
       demand(field.width <= 64, "a field has at most 64 bits");
       break;
   }

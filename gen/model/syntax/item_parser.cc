@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gen/model/ast/field_limits.h"
 #include "gen/model/syntax/attributes.h"
 #include "gen/model/syntax/text.h"
 
@@ -173,8 +174,7 @@ void ItemParser::ParseType(pugi::xml_node node, Field& field) {
 }
 
 void ItemParser::ParseRange(pugi::xml_node node, Field& field) {
-  const bool real = field.type == FieldType::kFloat || field.type == FieldType::kHalf ||
-                    field.type == FieldType::kUfixed || field.type == FieldType::kSfixed;
+  const bool real = IsReal(field);
   for (const char* name : {"min", "max"}) {
     if (!FindAttribute(node, name)) continue;
     const std::string text = ReadText(node, name);

@@ -16,6 +16,7 @@
 #include "runtime/decode/sinks/names_sink.h"
 #include "runtime/decode/sinks/stats_sink.h"
 #include "runtime/decode/sinks/text_sink.h"
+#include "runtime/decode/text/json_writer.h"
 #include "runtime/generations/generations.h"
 #include "runtime/tables/tables.h"
 
@@ -58,6 +59,8 @@ decode::Options DecoderOptions(const UnpackOptions& from, uint64_t first_id) {
   options.continue_past_end = from.continue_past_end;
   if (from.max_packets != 0) options.most_packets = options.least_packets = from.max_packets;
   if (from.max_structs != 0) options.most_structs = options.least_structs = from.max_structs;
+  if (from.max_code != 0) options.most_code_bytes = from.max_code;
+  if (from.max_stores != 0) options.most_stores = options.least_stores = from.max_stores;
   if (from.max_calls != 0) options.deepest_call = from.max_calls;
   if (from.max_pointers != 0) options.deepest_pointer = from.max_pointers;
   options.first_id = first_id;
@@ -110,7 +113,7 @@ void PrintingWatcher::WriteHead(const Work& work) {
   if (options_.format == Format::kJsonl) {
     const auto text = [&](absl::string_view key, absl::string_view value) {
       heads_.Put(absl::StrCat(",\"", key, "\":"));
-      heads_.JsonString(value);
+      decode::JsonWriter(heads_).String(value);
     };
     const auto number = [&](absl::string_view key, uint64_t value) {
       heads_.Put(absl::StrCat(",\"", key, "\":", value));
@@ -127,7 +130,7 @@ void PrintingWatcher::WriteHead(const Work& work) {
     heads_.Put(",\"warnings\":[");
     for (size_t i = 0; i < work.warnings.size(); ++i) {
       if (i != 0) heads_.Put(",");
-      heads_.JsonString(work.warnings[i]);
+      decode::JsonWriter(heads_).String(work.warnings[i]);
     }
     heads_.Put("]}\n");
   } else if (options_.format != Format::kStats) {
@@ -157,7 +160,7 @@ void PrintingWatcher::OnDone(const Work& work, Outcome outcome, absl::string_vie
   if (outcome != Outcome::kHung) return;
   if (options_.format == Format::kJsonl) {
     heads_.Put(absl::StrCat("{\"type\":\"hung\",\"number\":", work.number, ",\"why\":"));
-    heads_.JsonString(why);
+    decode::JsonWriter(heads_).String(why);
     heads_.Put("}\n");
   } else if (options_.format != Format::kStats) {
     heads_.Put(absl::StrCat("== ", work.number, " hung: ", decode::Harmless(why), "\n"));

@@ -17,8 +17,9 @@ namespace packsmith::capture {
 namespace {
 
 constexpr absl::string_view kFlags[] = {"hide-zero", "no-offsets", "strict", "continue-past-end"};
-constexpr absl::string_view kValued[] = {"format",      "filter",      "follow",    "color",
-                                         "max-packets", "max-structs", "max-calls", "max-pointers"};
+constexpr absl::string_view kValued[] = {"format",      "filter",      "follow",   "color",
+                                         "max-packets", "max-structs", "max-code", "max-stores",
+                                         "max-calls",   "max-pointers"};
 
 absl::Status Unknown(absl::string_view name) {
   std::vector<absl::string_view> all(std::begin(kFlags), std::end(kFlags));
@@ -71,6 +72,8 @@ absl::Status Set(absl::string_view name, absl::string_view value, UnpackOptions&
   constexpr uint64_t kMost = uint64_t{1} << 40;
   if (name == "max-packets") return number(kMost, options.max_packets);
   if (name == "max-structs") return number(kMost, options.max_structs);
+  if (name == "max-code") return number(kMost, options.max_code);
+  if (name == "max-stores") return number(kMost, options.max_stores);
   if (name == "max-calls") return number(256, options.max_calls);
   return number(64, options.max_pointers);
 }

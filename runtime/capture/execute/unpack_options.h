@@ -20,7 +20,7 @@ struct UnpackOptions {
   bool hide_zero = false, no_offsets = false, strict = false, color = false;
   bool continue_past_end = false;
   // 0: the decoder's own bounds.
-  uint64_t max_packets = 0, max_structs = 0;
+  uint64_t max_packets = 0, max_structs = 0, max_code = 0, max_stores = 0;
   uint32_t max_calls = 0, max_pointers = 0;
 };
 

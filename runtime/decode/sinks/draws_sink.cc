@@ -1,6 +1,7 @@
 #include "runtime/decode/sinks/draws_sink.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "runtime/decode/sinks/paths.h"
 #include "runtime/decode/sinks/text_sink.h"
 #include "runtime/decode/text/chunk_writer.h"
+#include "runtime/decode/text/json_writer.h"
 
 namespace packsmith::decode {
 namespace {
@@ -40,6 +42,7 @@ struct Surface {
   }
 };
 
+// A draw or dispatch, and the settings that it uses.
 struct Work {
   bool is_draw = true;
   uint64_t number = 0;
@@ -56,6 +59,26 @@ struct Work {
   std::vector<Shader> shaders;
   std::vector<Surface> surfaces;
   StageReaches reaches;
+
+  // The surfaces of that use, as they state themselves, or as their stage's programs use them.
+  // kAny: those of neither use.
+  std::vector<Surface> UsedAs(SurfaceUse use) const {
+    const auto is = [&](const Surface& surface, SurfaceUse one) {
+      if (surface.image.use != SurfaceUse::kAny) return surface.image.use == one;
+      return reaches.Has(surface.stage, surface.index, one);
+    };
+    std::vector<Surface> all;
+    for (const Surface& surface : surfaces) {
+      const bool target = is(surface, SurfaceUse::kTarget);
+      const bool texture = is(surface, SurfaceUse::kTexture);
+      if (use == SurfaceUse::kTarget    ? target
+          : use == SurfaceUse::kTexture ? texture
+                                        : !target && !texture) {
+        all.push_back(surface);
+      }
+    }
+    return all;
+  }
 };
 
 template <class T>
@@ -63,9 +86,168 @@ void AddOnce(std::vector<T>& all, T one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
 }
 
+// The list in one of its forms.
+class WorkWriter {
+ public:
+  virtual ~WorkWriter() = default;
+  virtual void Put(const Work& work) = 0;
+  virtual void PutProblem(absl::string_view text) = 0;
+  virtual void Flush() = 0;
+};
+
+class WorkText : public WorkWriter {
+ public:
+  explicit WorkText(Output& output) : out_(output) {}
+
+  void Put(const Work& work) override {
+    if (!headed_) {
+      headed_ = true;
+      out_.Put(absl::StrFormat("%-12s  %4s  %-14s  %-16s  %-24s  %s\n", "work", "sub", "address",
+                               "topology", "count", "shaders, targets, textures"));
+    }
+    const std::string count = CountOf(work);
+    std::string line = absl::StrFormat(
+        "%-12s  %4d  0x%012x  %-16s  %-24s",
+        absl::StrCat(work.is_draw ? "draw " : "dispatch ", work.number), work.submission,
+        work.address, Harmless(work.topology.value_or("-")), count.empty() ? "-" : count);
+    for (const Shader& shader : work.shaders) {
+      absl::StrAppendFormat(
+          &line, "%s%s 0x%x", &shader == work.shaders.data() ? "  shaders " : ", ",
+          Harmless(shader.stage.empty() ? "program" : shader.stage), shader.address);
+      if (shader.simd != 0) absl::StrAppend(&line, " simd ", shader.simd);
+    }
+    AddSurfaces("  targets ", work.UsedAs(SurfaceUse::kTarget), line);
+    AddSurfaces("  textures ", work.UsedAs(SurfaceUse::kTexture), line);
+    AddSurfaces("  surfaces ", work.UsedAs(SurfaceUse::kAny), line);
+    out_.Put(line);
+    out_.Put('\n');
+  }
+  void PutProblem(absl::string_view text) override {
+    out_.Put(absl::StrCat("problem: ", Harmless(text), "\n"));
+  }
+  void Flush() override { out_.Flush(); }
+
+ private:
+  // What it draws, or dispatches.
+  static std::string CountOf(const Work& work) {
+    std::string count;
+    if (work.counts) {
+      count = work.count ? Counted(*work.count, work.indexed.value_or(false) ? "index" : "vertex")
+                         : "indirect";
+      if (work.count && *work.count != 1) {
+        count = absl::StrCat(*work.count, work.indexed.value_or(false) ? " indices" : " vertices");
+      }
+      if (work.instances) absl::StrAppend(&count, " x ", *work.instances);
+    }
+    for (const uint64_t groups : work.groups) {
+      absl::StrAppend(&count, count.empty() ? "" : " x ", groups);
+    }
+    if (!work.groups.empty()) absl::StrAppend(&count, " ", work.groups_of);
+    return count;
+  }
+  static void AddSurfaces(absl::string_view what, const std::vector<Surface>& surfaces,
+                          std::string& line) {
+    // Their tables and numbers are only in JSON lines.
+    std::vector<std::string> said;
+    for (const Surface& surface : surfaces) {
+      const ImageSeen& image = surface.image;
+      std::string text = absl::StrFormat("0x%x", image.address);
+      if (!image.format.empty()) absl::StrAppend(&text, " ", Harmless(image.format));
+      if (image.width != 0) absl::StrAppend(&text, " ", image.width, "x", image.height);
+      if (image.width != 0 && image.depth > 1) absl::StrAppend(&text, "x", image.depth);
+      AddOnce(said, std::move(text));
+    }
+    for (const std::string& text : said) {
+      absl::StrAppend(&line, what, text);
+      what = ", ";
+    }
+  }
+
+  ChunkWriter out_;
+  bool headed_ = false;
+};
+
+class WorkJson : public WorkWriter {
+ public:
+  explicit WorkJson(Output& output) : out_(output), json_(out_) {}
+
+  void Put(const Work& work) override {
+    const absl::string_view type = work.is_draw ? "draw" : "dispatch";
+    out_.Put(absl::StrCat("{\"type\":\"", type, "\",\"", type, "\":", work.number));
+    json_.Member("submission", uint64_t{work.submission});
+    json_.Member("name", work.name);
+    PutPlace(work.space, work.address);
+    if (work.topology) json_.Member("topology", *work.topology);
+    if (work.indexed) {
+      json_.Key("indexed");
+      out_.Put(absl::string_view(*work.indexed ? "true" : "false"));
+    }
+    if (work.count) json_.Member("count", *work.count);
+    if (work.instances) json_.Member("instances", *work.instances);
+    if (!work.groups.empty()) {
+      out_.Put(absl::StrCat(",\"", work.groups_of, "\":["));
+      for (const uint64_t& groups : work.groups) {
+        if (&groups != work.groups.data()) out_.Put(',');
+        out_.Decimal(groups);
+      }
+      out_.Put(']');
+    }
+    out_.Put(",\"shaders\":[");
+    for (const Shader& shader : work.shaders) {
+      if (&shader != work.shaders.data()) out_.Put(',');
+      out_.Put("{\"stage\":");
+      json_.String(shader.stage);
+      PutPlace(shader.space, shader.address);
+      if (shader.simd != 0) json_.Member("simd", uint64_t{shader.simd});
+      out_.Put('}');
+    }
+    out_.Put(']');
+    PutSurfaces(",\"targets\":[", work.UsedAs(SurfaceUse::kTarget));
+    PutSurfaces(",\"textures\":[", work.UsedAs(SurfaceUse::kTexture));
+    PutSurfaces(",\"surfaces\":[", work.UsedAs(SurfaceUse::kAny));
+    out_.Put("}\n");
+  }
+  void PutProblem(absl::string_view text) override {
+    out_.Put("{\"type\":\"problem\"");
+    json_.Member("text", text);
+    out_.Put("}\n");
+  }
+  void Flush() override { out_.Flush(); }
+
+ private:
+  void PutSurfaces(absl::string_view begin, const std::vector<Surface>& surfaces) {
+    out_.Put(begin);
+    absl::string_view comma = "";
+    for (const Surface& surface : surfaces) {
+      const ImageSeen& image = surface.image;
+      out_.Put(comma);
+      comma = ",";
+      out_.Put("{\"space\":");
+      out_.Decimal(surface.space);
+      json_.MemberHex("address", image.address);
+      if (!image.format.empty()) json_.Member("format", image.format);
+      if (image.width != 0) json_.Member("width", image.width);
+      if (image.height != 0) json_.Member("height", image.height);
+      if (image.depth != 0) json_.Member("depth", image.depth);
+      if (!surface.stage.empty()) json_.Member("stage", surface.stage);
+      if (surface.index >= 0) json_.Member("index", static_cast<uint64_t>(surface.index));
+      out_.Put('}');
+    }
+    out_.Put(']');
+  }
+  void PutPlace(uint32_t space, uint64_t address) {
+    json_.Member("space", uint64_t{space});
+    json_.MemberHex("address", address);
+  }
+
+  ChunkWriter out_;
+  JsonWriter json_;
+};
+
+// Collects what records say of the work that they belong to.
 class DrawsSink : public Sink {
  public:
-  DrawsSink(Output& output, bool jsonl) : out_(output), jsonl_(jsonl) {}
+  explicit DrawsSink(std::unique_ptr<WorkWriter> writer) : writer_(std::move(writer)) {}
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
@@ -104,18 +286,12 @@ class DrawsSink : public Sink {
   void OnRemark(absl::string_view text, bool is_problem) override {
     if (!is_problem) return;
     Finish();
-    if (jsonl_) {
-      out_.Put("{\"type\":\"problem\",\"text\":");
-      out_.JsonString(text);
-      out_.Put("}\n");
-    } else {
-      out_.Put(absl::StrCat("problem: ", Harmless(text), "\n"));
-    }
+    writer_->PutProblem(text);
   }
 
   void OnSummary(const Summary&) override {
     Finish();
-    out_.Flush();
+    writer_->Flush();
   }
 
  private:
@@ -183,185 +359,22 @@ class DrawsSink : public Sink {
     work_->reaches.Add(*tables_, record, node);
   }
 
-  // The use of the surface: stated by itself, or by its stage's programs.
-  bool IsUsedAs(const Surface& surface, SurfaceUse use) const {
-    if (surface.image.use != SurfaceUse::kAny) return surface.image.use == use;
-    return work_->reaches.Has(surface.stage, surface.index, use);
-  }
-  std::vector<Surface> UsedAs(SurfaceUse use) const {
-    std::vector<Surface> all;
-    for (const Surface& surface : work_->surfaces) {
-      const bool target = IsUsedAs(surface, SurfaceUse::kTarget);
-      const bool texture = IsUsedAs(surface, SurfaceUse::kTexture);
-      if (use == SurfaceUse::kTarget    ? target
-          : use == SurfaceUse::kTexture ? texture
-                                        : !target && !texture) {
-        all.push_back(surface);
-      }
-    }
-    return all;
-  }
-
   void Finish() {
-    if (!work_) return;
-    if (jsonl_) {
-      Jsonl();
-    } else {
-      Text();
-    }
+    if (work_) writer_->Put(*work_);
     work_.reset();
   }
 
-  void Text() {
-    if (!headed_) {
-      headed_ = true;
-      out_.Put(absl::StrFormat("%-12s  %4s  %-14s  %-16s  %-24s  %s\n", "work", "sub", "address",
-                               "topology", "count", "shaders, targets, textures"));
-    }
-    const Work& work = *work_;
-    std::string count;
-    if (work.counts) {
-      count = work.count ? Counted(*work.count, work.indexed.value_or(false) ? "index" : "vertex")
-                         : "indirect";
-      if (work.count && *work.count != 1) {
-        count = absl::StrCat(*work.count, work.indexed.value_or(false) ? " indices" : " vertices");
-      }
-      if (work.instances) absl::StrAppend(&count, " x ", *work.instances);
-    }
-    for (const uint64_t groups : work.groups) {
-      absl::StrAppend(&count, count.empty() ? "" : " x ", groups);
-    }
-    if (!work.groups.empty()) absl::StrAppend(&count, " ", work.groups_of);
-    std::string line = absl::StrFormat(
-        "%-12s  %4d  0x%012x  %-16s  %-24s",
-        absl::StrCat(work.is_draw ? "draw " : "dispatch ", work.number), work.submission,
-        work.address, Harmless(work.topology.value_or("-")), count.empty() ? "-" : count);
-    for (const Shader& shader : work.shaders) {
-      absl::StrAppendFormat(
-          &line, "%s%s 0x%x", &shader == work.shaders.data() ? "  shaders " : ", ",
-          Harmless(shader.stage.empty() ? "program" : shader.stage), shader.address);
-      if (shader.simd != 0) absl::StrAppend(&line, " simd ", shader.simd);
-    }
-    TextOf(SurfaceUse::kTarget, "  targets ", line);
-    TextOf(SurfaceUse::kTexture, "  textures ", line);
-    TextOf(SurfaceUse::kAny, "  surfaces ", line);
-    out_.Put(line);
-    out_.Put('\n');
-  }
-
-  void TextOf(SurfaceUse use, absl::string_view what, std::string& line) const {
-    // Their tables and numbers are only in JSON lines.
-    std::vector<std::string> said;
-    for (const Surface& surface : UsedAs(use)) {
-      const ImageSeen& image = surface.image;
-      std::string text = absl::StrFormat("0x%x", image.address);
-      if (!image.format.empty()) absl::StrAppend(&text, " ", Harmless(image.format));
-      if (image.width != 0) absl::StrAppend(&text, " ", image.width, "x", image.height);
-      if (image.width != 0 && image.depth > 1) absl::StrAppend(&text, "x", image.depth);
-      AddOnce(said, std::move(text));
-    }
-    for (const std::string& text : said) {
-      absl::StrAppend(&line, what, text);
-      what = ", ";
-    }
-  }
-
-  void Jsonl() {
-    const Work& work = *work_;
-    out_.Put(absl::string_view(work.is_draw ? "{\"type\":\"draw\",\"draw\":"
-                                            : "{\"type\":\"dispatch\",\"dispatch\":"));
-    out_.Decimal(work.number);
-    out_.Put(",\"submission\":");
-    out_.Decimal(work.submission);
-    out_.Put(",\"name\":");
-    out_.JsonString(work.name);
-    Place(work.space, work.address);
-    if (work.topology) {
-      out_.Put(",\"topology\":");
-      out_.JsonString(*work.topology);
-    }
-    if (work.indexed) {
-      out_.Put(absl::StrCat(",\"indexed\":", *work.indexed ? "true" : "false"));
-    }
-    if (work.count) out_.Put(absl::StrCat(",\"count\":", *work.count));
-    if (work.instances) out_.Put(absl::StrCat(",\"instances\":", *work.instances));
-    if (!work.groups.empty()) {
-      out_.Put(",\"");
-      out_.Put(work.groups_of);
-      out_.Put("\":[");
-      for (const uint64_t& groups : work.groups) {
-        if (&groups != work.groups.data()) out_.Put(',');
-        out_.Decimal(groups);
-      }
-      out_.Put(']');
-    }
-    out_.Put(",\"shaders\":[");
-    for (const Shader& shader : work.shaders) {
-      if (&shader != work.shaders.data()) out_.Put(',');
-      out_.Put("{\"stage\":");
-      out_.JsonString(shader.stage);
-      Place(shader.space, shader.address);
-      if (shader.simd != 0) out_.Put(absl::StrCat(",\"simd\":", shader.simd));
-      out_.Put('}');
-    }
-    out_.Put(']');
-    JsonlOf(SurfaceUse::kTarget, ",\"targets\":[");
-    JsonlOf(SurfaceUse::kTexture, ",\"textures\":[");
-    JsonlOf(SurfaceUse::kAny, ",\"surfaces\":[");
-    out_.Put("}\n");
-  }
-
-  void JsonlOf(SurfaceUse use, absl::string_view begin) {
-    out_.Put(begin);
-    absl::string_view comma = "";
-    for (const Surface& surface : UsedAs(use)) {
-      const ImageSeen& image = surface.image;
-      out_.Put(comma);
-      comma = ",";
-      out_.Put("{\"space\":");
-      out_.Decimal(surface.space);
-      out_.Put(",\"address\":\"");
-      out_.Hex(image.address);
-      out_.Put('"');
-      if (!image.format.empty()) {
-        out_.Put(",\"format\":");
-        out_.JsonString(image.format);
-      }
-      for (const auto& [key, value] :
-           {std::make_pair("width", image.width), std::make_pair("height", image.height),
-            std::make_pair("depth", image.depth)}) {
-        if (value != 0) out_.Put(absl::StrCat(",\"", key, "\":", value));
-      }
-      if (!surface.stage.empty()) {
-        out_.Put(",\"stage\":");
-        out_.JsonString(surface.stage);
-      }
-      if (surface.index >= 0) out_.Put(absl::StrCat(",\"index\":", surface.index));
-      out_.Put('}');
-    }
-    out_.Put(']');
-  }
-
-  void Place(uint32_t space, uint64_t address) {
-    out_.Put(",\"space\":");
-    out_.Decimal(space);
-    out_.Put(",\"address\":\"");
-    out_.Hex(address);
-    out_.Put('"');
-  }
-
-  ChunkWriter out_;
-  const bool jsonl_;
+  const std::unique_ptr<WorkWriter> writer_;
   const tables::Tables* tables_ = nullptr;
   Paths paths_;
   std::optional<Work> work_;  // that records belong to
-  bool headed_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<Sink> MakeDrawsSink(Output& output, bool jsonl) {
-  return std::make_unique<DrawsSink>(output, jsonl);
+  if (jsonl) return std::make_unique<DrawsSink>(std::make_unique<WorkJson>(output));
+  return std::make_unique<DrawsSink>(std::make_unique<WorkText>(output));
 }
 
 }  // namespace packsmith::decode

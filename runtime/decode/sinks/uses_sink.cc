@@ -14,6 +14,7 @@
 #include "runtime/decode/sinks/paths.h"
 #include "runtime/decode/sinks/text_sink.h"
 #include "runtime/decode/text/chunk_writer.h"
+#include "runtime/decode/text/json_writer.h"
 
 namespace packsmith::decode {
 namespace {
@@ -53,7 +54,7 @@ std::string Runs(const std::vector<uint64_t>& numbers) {
 class UsesSink : public Sink {
  public:
   UsesSink(Output& output, uint64_t address, bool jsonl)
-      : out_(output), address_(address), jsonl_(jsonl) {}
+      : out_(output), json_(out_), address_(address), jsonl_(jsonl) {}
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
@@ -100,8 +101,8 @@ class UsesSink : public Sink {
   void OnRemark(absl::string_view text, bool is_problem) override {
     if (!is_problem) return;
     if (jsonl_) {
-      out_.Put("{\"type\":\"problem\",\"text\":");
-      out_.JsonString(text);
+      out_.Put("{\"type\":\"problem\"");
+      json_.Member("text", text);
       out_.Put("}\n");
     } else {
       out_.Put(absl::StrCat("problem: ", Harmless(text), "\n"));
@@ -214,28 +215,21 @@ class UsesSink : public Sink {
   }
 
   void Jsonl(const Use& use) {
-    out_.Put("{\"type\":\"use\",\"submission\":");
-    out_.Decimal(use.submission);
-    out_.Put(",\"packet\":");
-    out_.JsonString(use.packet);
-    out_.Put(",\"space\":");
-    out_.Decimal(use.space);
-    out_.Put(",\"address\":\"");
-    out_.Hex(use.address);
-    out_.Put('"');
+    out_.Put("{\"type\":\"use\"");
+    json_.Member("submission", uint64_t{use.submission});
+    json_.Member("packet", use.packet);
+    json_.Member("space", uint64_t{use.space});
+    json_.MemberHex("address", use.address);
     out_.Put(",\"path\":[");
     for (const std::string& name : use.path) {
       if (&name != use.path.data()) out_.Put(',');
-      out_.JsonString(name);
+      json_.String(name);
     }
     out_.Put(']');
-    out_.Put(",\"field\":");
-    out_.JsonString(use.field);
-    out_.Put(",\"leads_to\":\"");
-    out_.Hex(use.at);
-    out_.Put('"');
+    json_.Member("field", use.field);
+    json_.MemberHex("leads_to", use.at);
     const char* const access = AccessOf(use);
-    if (*access != 0) out_.Put(absl::StrCat(",\"access\":\"", access, "\""));
+    if (*access != 0) json_.Member("access", absl::string_view(access));
     Numbers(",\"draws\":[", use.draws);
     Numbers(",\"dispatches\":[", use.dispatches);
     out_.Put("}\n");
@@ -251,6 +245,7 @@ class UsesSink : public Sink {
   }
 
   ChunkWriter out_;
+  JsonWriter json_;
   const uint64_t address_;
   const bool jsonl_;
   const tables::Tables* tables_ = nullptr;

@@ -3,8 +3,6 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_TEXT_CHUNK_WRITER_H_
 #define PACKSMITH_RUNTIME_DECODE_TEXT_CHUNK_WRITER_H_
 
-#include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +10,6 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "runtime/base/unicode.h"
 #include "runtime/decode/record.h"
 #include "runtime/decode/text/digits.h"
 
@@ -101,85 +98,8 @@ class ChunkWriter {
   void Hex8(uint32_t value) { at_ = WriteHex8(value, Reserve(kMostDigits)); }
   // As printf's %.9g. Must be finite.
   void Real(double value) { at_ = WriteReal(value, Reserve(kMostDigits)); }
-  // As JSON, with the fewest digits that give the same double. Must be finite.
-  void JsonReal(double value) {
-    char* const begin = Reserve(kMostDigits);
-    at_ = begin;
-    if (!WriteShortReal(value, at_)) {
-      at_ = std::to_chars(at_, at_ + kMostDigits, value).ptr;
-    } else if (value == std::trunc(value)) {
-      Put(".0");
-    }
-  }
-  // In quotes, as JSON writes strings. Characters that a reader would not see are written as
-  // escapes, bytes that are not UTF-8 as U+FFFD.
-  void JsonString(absl::string_view text) {
-    Put('"');
-    if (IsPlain(text)) {
-      Put(text);
-      Put('"');
-      return;
-    }
-    size_t clean = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-      const auto c = static_cast<unsigned char>(text[i]);
-      if (c >= 0x80) {
-        // Characters that a reader would not see, and bytes that JSON must not have.
-        const CodePoint first = FirstCodePoint(text.substr(i));
-        if (!first.valid || IsHidden(first.value)) {
-          Put(text.substr(clean, i - clean));
-          clean = i + first.bytes;
-          Put(JsonEscape(first.valid ? first.value : kReplacement));
-        }
-        i += first.bytes - 1;
-        continue;
-      }
-      if (c >= 0x20 && c != '"' && c != '\\') continue;
-      Put(text.substr(clean, i - clean));
-      clean = i + 1;
-      if (c == '"' || c == '\\') {
-        Put('\\');
-        Put(static_cast<char>(c));
-      } else {
-        char digits[8];
-        WriteHex8(c, digits);
-        Put("\\u");
-        Put(absl::string_view(digits + 4, 4));
-      }
-    }
-    Put(text.substr(clean));
-    Put('"');
-  }
 
  private:
-  // U+FFFD, for bytes that are not UTF-8.
-  static constexpr uint32_t kReplacement = 0xfffd;
-
-  // JSON writes it as it is.
-  static bool IsPlain(absl::string_view text) {
-    constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
-    uint64_t found = 0;
-    // A byte's high bit for bytes that are less than 32, a quote, a backslash or above 127.
-    const auto look = [&](uint64_t x) {
-      const uint64_t quote = x ^ kOnes * '"', backslash = x ^ kOnes * '\\';
-      found |= ((x - kOnes * 0x20) | x) & kHighs;
-      found |= ((quote - kOnes) & ~quote & kHighs) | ((backslash - kOnes) & ~backslash & kHighs);
-    };
-    size_t i = 0;
-    uint64_t eight = 0;
-    for (; i + 8 <= text.size(); i += 8) {
-      std::memcpy(&eight, text.data() + i, 8);
-      look(eight);
-    }
-    eight = kOnes * 'x';
-    for (size_t k = 0; i + k < text.size(); ++k) {
-      const auto c = static_cast<unsigned char>(text[i + k]);
-      eight = (eight & ~(uint64_t{0xff} << 8 * k)) | uint64_t{c} << 8 * k;
-    }
-    look(eight);
-    return found == 0;
-  }
-
   size_t Room() const { return static_cast<size_t>(end_ - at_); }
   void Need(size_t bytes) {
     if (bytes > Room()) MakeRoom(bytes);

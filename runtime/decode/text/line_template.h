@@ -1,7 +1,7 @@
 // Text that is written once and kept: literal runs, and holes between them that are written anew
 // for each record.
 //
-//   TemplateBuilder builder(out, &kept);  // or null: only writes
+//   TemplateBuilder builder(out, kept);
 //   builder.Literal([&] { out.Put("size "); });
 //   builder.Hole(LineTemplate::Kind::kField, 0, kMostDigits, [&] { out.Decimal(size); });
 #ifndef PACKSMITH_RUNTIME_DECODE_TEXT_LINE_TEMPLATE_H_
@@ -64,61 +64,53 @@ struct LineTemplate {
   }
 };
 
-// Writes text, and keeps it in a template if there is one.
+// Writes text, and keeps it in a template.
 class TemplateBuilder {
  public:
-  // Both must outlive this. `kept` may be null.
-  TemplateBuilder(ChunkWriter& out, LineTemplate* kept) : out_(out), kept_(kept) {}
+  // Both must outlive this.
+  TemplateBuilder(ChunkWriter& out, LineTemplate& kept) : out_(out), kept_(kept) {}
 
-  bool keeps() const { return kept_ != nullptr; }
-  LineTemplate& kept() { return *kept_; }
+  LineTemplate& kept() { return kept_; }
   // Writes what is always the same.
   template <class Write>
   void Literal(const Write& write) {
-    if (kept_ == nullptr || !whole_) return write();
-    whole_ = out_.Written(write, kept_->text);
+    if (!whole_) return write();
+    whole_ = out_.Written(write, kept_.text);
   }
   // Keeps a literal that the next hole writes itself this time.
   void Keep(absl::string_view text) {
-    if (kept_ != nullptr && whole_) kept_->text.append(text.data(), text.size());
+    if (whole_) kept_.text.append(text.data(), text.size());
   }
   // Writes what is not. `room`: bytes that it may need. Returns the hole, valid until the next one.
   template <class Write>
   LineTemplate::Hole& Hole(LineTemplate::Kind kind, size_t indent, size_t room,
                            const Write& write) {
     write();
-    return Leave(kind, indent, room);
-  }
-  // Such a hole, which the caller fills now.
-  LineTemplate::Hole& Leave(LineTemplate::Kind kind, size_t indent, size_t room) {
-    if (kept_ == nullptr) return unused_;
-    kept_->holes.push_back({kind, record_, kept_->text.size(), indent});
-    kept_->room += room + Texts::kReadable;
-    return kept_->holes.back();
+    kept_.holes.push_back({kind, record_, kept_.text.size(), indent});
+    kept_.room += room + Texts::kReadable;
+    return kept_.holes.back();
   }
   // The next of several records begins.
   void NextRecord() { ++record_; }
 
   // If the template is too long already, it is not continued.
   void Limit(size_t most_text, size_t most_room) {
-    if (kept_ == nullptr || (kept_->text.size() <= most_text && kept_->room <= most_room)) return;
+    if (kept_.text.size() <= most_text && kept_.room <= most_room) return;
     whole_ = false;
-    kept_->Clear();
+    kept_.Clear();
   }
   // Ends the template. False: there is none, since the text was too long.
   bool Finish(size_t most_text, size_t most_room) {
-    LineTemplate& kept = *kept_;
-    kept.room += kept.text.size() + 2 * Texts::kReadable;
-    if (!whole_ || kept.text.size() > most_text || kept.room > most_room) return false;
-    kept.text_size = kept.text.size();
-    kept.text.append(Texts::kReadable, ' ');
+    kept_.room += kept_.text.size() + 2 * Texts::kReadable;
+    if (!whole_ || kept_.text.size() > most_text || kept_.room > most_room) return false;
+    kept_.text_size = kept_.text.size();
+    kept_.text.append(Texts::kReadable, ' ');
     return true;
   }
 
  private:
   ChunkWriter& out_;
-  LineTemplate* const kept_;
-  LineTemplate::Hole unused_{};
+  LineTemplate& kept_;
   uint32_t record_ = 0;
   bool whole_ = true;
 };

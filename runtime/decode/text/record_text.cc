@@ -94,7 +94,7 @@ void RecordText::Put(const Record& record, size_t indent, const Run& run) {
     if (shapes_.IsWorth(record)) {
       SelectFields(record);
       ShapeTemplate& made = shapes_.Learn(record, indent, fields_);
-      TemplateBuilder builder(out_, &made.lines);
+      TemplateBuilder builder(out_, made.lines);
       PutFields(
           record, indent, false, [&](size_t i) { return made.varies[i]; }, builder);
       const bool whole = builder.Finish(ShapeTemplates::kMostText, ShapeTemplates::kMostRoom);

@@ -53,7 +53,7 @@ class RecordText {
       known.refused = true;
       return false;
     }
-    TemplateBuilder builder(out_, &known.lines);
+    TemplateBuilder builder(out_, known.lines);
     for (size_t i = 0; i < trace.records.size(); ++i) {
       builder.Limit(TraceTemplates::kMostText, TraceTemplates::kMostRoom);
       PutPart(trace.records[i], trace.varying[i], indent_of(trace.records[i]), builder);

@@ -6,6 +6,7 @@
 
 #include "runtime/decode/walk/follower.h"
 #include "runtime/decode/walk/pointers.h"
+#include "runtime/decode/walk/residency.h"
 
 namespace packsmith::decode {
 namespace {
@@ -102,8 +103,8 @@ bool TracePlayer::FindAll(Trace& trace) {
     if (widened && !Widen(trace, i)) return false;
     if (walk_.complete != nullptr && trace.guards[i].shape != nullptr) {
       walk_.record = place.address;
-      if (walk_.pointers->HasForbidden(*trace.guards[i].shape,
-                                       place.bytes.subspan(0, step.bytes))) {
+      if (walk_.residency->HasForbidden(*trace.guards[i].shape,
+                                        place.bytes.subspan(0, step.bytes))) {
         return false;
       }
     }

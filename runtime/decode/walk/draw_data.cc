@@ -195,7 +195,7 @@ std::optional<uint64_t> DrawData::ShowIndices(const tables::Draw& draw, const Dr
   if (slot.stride == 0) slot.stride = slot.format->bits / 8;
   elements_.assign(1, {slot.format, slot.name, 0, 0});
   const absl::Span<const uint8_t> shown =
-      ShowRows(walk_.out.Text(tables_.data(draw.indices).name), slot, elements_, -1, read.first,
+      ShowRows(walk_.strings.Get(tables_.data(draw.indices).name), slot, elements_, -1, read.first,
                read.count, parent);
   const uint32_t width = std::min<uint32_t>(slot.format->bits, 64);
   const uint64_t most = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
@@ -211,7 +211,7 @@ std::optional<uint64_t> DrawData::ShowIndices(const tables::Draw& draw, const Dr
 
 void DrawData::ShowSlot(const tables::Draw& draw, const DrawnData::Rows& rows, size_t number,
                         const DrawnData::Read& read, uint64_t parent) {
-  const absl::string_view name = walk_.out.Text(tables_.data(draw.data).name);
+  const absl::string_view name = walk_.strings.Get(tables_.data(draw.data).name);
   // Once for elements that advance by vertex, and once for each step by instance: elements of one
   // buffer may differ in that.
   for (size_t from = 0; from < rows.elements.size(); ++from) {

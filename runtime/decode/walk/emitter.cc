@@ -5,8 +5,13 @@
 
 namespace packsmith::decode {
 
-Emitter::Emitter(const tables::Tables& tables, Sink& sink, const Options& options)
-    : tables_(tables), sink_(sink), brief_(options.brief), next_id_(options.first_id) {}
+Emitter::Emitter(const tables::Tables& tables, TableStrings& strings, Sink& sink,
+                 const Options& options)
+    : tables_(tables),
+      strings_(strings),
+      sink_(sink),
+      brief_(options.brief),
+      next_id_(options.first_id) {}
 
 Observer* Emitter::Observe(Observer* observer) { return std::exchange(observer_, observer); }
 
@@ -66,7 +71,7 @@ uint64_t Emitter::EmitDescribed(const Described& described, const RecordView& vi
   described_.address = described.address;
   described_.depth = described.depth;
   described_.container = &view.container;
-  described_.name = shape != nullptr ? shape->name : Text(view.container.name);
+  described_.name = shape != nullptr ? shape->name : strings_.Get(view.container.name);
   described_.bytes = view.bytes;
   described_.parts = view.parts;
   described_.index = described.index;

@@ -2,7 +2,6 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_WALK_EMITTER_H_
 #define PACKSMITH_RUNTIME_DECODE_WALK_EMITTER_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,18 +12,15 @@
 #include "runtime/decode/record.h"
 #include "runtime/decode/walk/observer.h"
 #include "runtime/decode/walk/shape_cache.h"
+#include "runtime/decode/walk/table_strings.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::decode {
 
-// Limits whose first excess in a submission is reported.
-enum class Limit : uint8_t { kPackets, kStructs, kPointers, kStreams, kStores };
-inline constexpr size_t kLimits = 5;
-
 class Emitter {
  public:
   // All must outlive the emitter.
-  Emitter(const tables::Tables& tables, Sink& sink, const Options& options);
+  Emitter(const tables::Tables& tables, TableStrings& strings, Sink& sink, const Options& options);
 
   Sink& sink() { return sink_; }
   Summary& summary() { return summary_; }
@@ -42,8 +38,6 @@ class Emitter {
   Observer* Observe(Observer* observer);
   Observer* observer() const { return observer_; }
 
-  // Limits are reported anew.
-  void BeginSubmission() { reported_.fill(false); }
   // Gives it its id and its owner.
   void Emit(Record& record);
   // A packet or structure. `shape` may be null. Returns its id.
@@ -76,24 +70,8 @@ class Emitter {
   }
   void FlushBriefs();
 
-  // A string of the tables, without counting its characters each time.
-  absl::string_view Text(uint32_t string) {
-    KnownText& known = texts_[string % texts_.size()];
-    if (known.text.data() == nullptr || known.string != string) {
-      known = {string, tables_.string(string)};
-    }
-    return known.text;
-  }
-
   void Remark(absl::string_view text) { sink_.OnRemark(text, false); }
   void Problem(absl::string_view text);
-  // Only the first one of a submission. `text` makes the text.
-  template <class Text>
-  void ProblemOnce(Limit limit, const Text& text) {
-    bool& reported = reported_[static_cast<size_t>(limit)];
-    if (!reported) Problem(text());
-    reported = true;
-  }
 
  private:
   static constexpr size_t kBriefs = 256;  // handed over at a time
@@ -107,20 +85,15 @@ class Emitter {
   void CountUnknown(uint32_t space, uint64_t address, uint64_t bytes);
 
   const tables::Tables& tables_;
+  TableStrings& strings_;
   Sink& sink_;
   const bool brief_;
   Summary summary_;
   uint64_t next_id_;
   Owner owner_;
   Observer* observer_ = nullptr;
-  std::array<bool, kLimits> reported_{};
   std::vector<Brief> briefs_;
   Record described_;  // members that are the same for all packets and structures are never written
-  struct KnownText {
-    uint32_t string = 0;
-    absl::string_view text;
-  };
-  std::array<KnownText, 64> texts_;
 };
 
 // While it lives, records belong to a packet of this role: the next draw or dispatch.

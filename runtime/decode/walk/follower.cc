@@ -8,6 +8,7 @@
 #include "runtime/decode/fields/undescribed.h"
 #include "runtime/decode/walk/draw_data.h"
 #include "runtime/decode/walk/record_shower.h"
+#include "runtime/decode/walk/residency.h"
 #include "runtime/decode/walk/streams.h"
 
 namespace packsmith::decode {
@@ -67,7 +68,9 @@ void Follower::CheckOne(const FieldAt& at, const tables::Pointer& pointer, const
   // Usually only memory that is read can be missing: dumps rarely have textures and render targets.
   std::optional<uint64_t> size;
   if (!somewhere && pointers.PointsNowhere(pointer, scope, target, size)) {
-    if (pointers.IsForbidden(pointer, target)) add_fault(pointers.WhyMissing(at, target));
+    if (walk_.residency->IsForbidden(pointer, target)) {
+      add_fault(walk_.residency->WhyMissing(at, target));
+    }
     return;
   }
   if (!target.base_known) {
@@ -80,7 +83,7 @@ void Follower::CheckOne(const FieldAt& at, const tables::Pointer& pointer, const
     add_fault(
         absl::StrCat("the ", tables_.string(tables_.bases()[base].name), " base is not known"));
   } else if (!pointers.HasMemory(target)) {
-    add_fault(pointers.WhyMissing(at, target));
+    add_fault(walk_.residency->WhyMissing(at, target));
   } else {
     targets.all.push_back({&at, &pointer, target, number, size});
   }
@@ -142,7 +145,7 @@ void Follower::FollowOne(const RecordView& record, const FieldAt& at,
     observer->OnPointer(at, pointer, scope, target, parent);
   }
   if (depth >= walk_.options.deepest_pointer) {
-    walk_.out.ProblemOnce(Limit::kPointers, [&] {
+    walk_.limits.Report(Limit::kPointers, [&] {
       return absl::StrCat("the packet at ", ShowAddress(walk_.here),
                           " begins a chain of more than ", depth,
                           " structures; not followed further; unpack --max-pointers=N allows more");
@@ -169,7 +172,7 @@ void Follower::FollowOne(const RecordView& record, const FieldAt& at,
 
 void Follower::FollowStream(uint32_t stream, const Target& target, uint64_t parent) {
   if (walk_.nested_streams >= walk_.options.deepest_call) {
-    walk_.out.ProblemOnce(Limit::kStreams, [&] {
+    walk_.limits.Report(Limit::kStreams, [&] {
       return absl::StrCat("the stream at ", ShowAddress(target.address), " is ",
                           walk_.nested_streams + 1,
                           " streams deep and not followed; unpack --max-calls=N allows more");
@@ -194,7 +197,7 @@ void Follower::FollowData(const tables::Pointer& pointer, const Scope& scope, co
                           uint64_t size, uint64_t parent) {
   const uint64_t stride = walk_.pointers->Evaluate(pointer.stride, scope).value_or(0);
   const Pointers::Formatted formatted = walk_.pointers->FormatOf(pointer, scope);
-  const absl::string_view name = walk_.out.Text(tables_.data(pointer.target).name);
+  const absl::string_view name = walk_.strings.Get(tables_.data(pointer.target).name);
   if (formatted.format != nullptr) {
     DrawnData::Slot slot{
         true, target.space, target.address, size, stride, false, 1, formatted.format, {}};
@@ -226,8 +229,14 @@ void Follower::FollowCode(const tables::Pointer& pointer, const Scope& scope, co
   const tables::DataKind& kind = tables_.data(pointer.target);
   const Programs::Code code = programs_.Find(kind, target.space, target.address,
                                              walk_.pointers->SizeOf(pointer, scope, target));
+  if (code.is_cut) {
+    walk_.limits.Note(Limit::kCode, [&] {
+      return absl::StrCat("the program at ", ShowAddress(target.address), " is cut after ",
+                          code.size, " bytes; unpack --max-code=N allows more");
+    });
+  }
   Kernel kernel;
-  kernel.stage = walk_.out.Text(pointer.stage);
+  kernel.stage = walk_.strings.Get(pointer.stage);
   kernel.simd = static_cast<uint32_t>(
       std::min<uint64_t>(walk_.pointers->Evaluate(pointer.simd, scope).value_or(0), 0xffffffffu));
   kernel.ends = code.ends;
@@ -238,7 +247,7 @@ void Follower::FollowCode(const tables::Pointer& pointer, const Scope& scope, co
   record.parent = parent;
   record.space = target.space;
   record.address = target.address;
-  record.name = walk_.out.Text(kind.name);
+  record.name = walk_.strings.Get(kind.name);
   record.bytes = kernel.code.subspan(0, walk_.options.most_data_bytes);
   record.data_size = kernel.code.size();
   record.kernel = &kernel;

@@ -2,7 +2,6 @@
 #ifndef PACKSMITH_RUNTIME_DECODE_WALK_OVERLAY_H_
 #define PACKSMITH_RUNTIME_DECODE_WALK_OVERLAY_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -16,12 +15,11 @@ namespace packsmith::decode {
 // the values from before, or of the last of several calls.
 class Overlay {
  public:
-  // Forgets all, for a submission whose dump has that many dwords. A sixteenth of them can be
-  // stored, but at least 65,536.
-  void Begin(uint64_t dump_dwords) {
+  // Forgets all, for a submission that may store that many dwords.
+  void Begin(uint64_t most) {
     dwords_.clear();
     version_ = 0;
-    most_ = std::max(kLeast, dump_dwords / 16);
+    most_ = most;
   }
   // Dwords for which there is room.
   uint64_t most() const { return most_; }
@@ -63,14 +61,13 @@ class Overlay {
   uint64_t version() const { return version_; }
 
  private:
-  static constexpr uint64_t kLeast = 1 << 16;
   struct Dword {
     uint32_t value;
     uint64_t by;
   };
   absl::btree_map<std::pair<uint32_t, uint64_t>, Dword> dwords_;
   uint64_t version_ = 0;
-  uint64_t most_ = kLeast;
+  uint64_t most_ = 0;
 };
 
 }  // namespace packsmith::decode

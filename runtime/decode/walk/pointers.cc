@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "runtime/decode/walk/bound_settings.h"
 
 namespace packsmith::decode {
@@ -55,37 +54,6 @@ bool Pointers::PointsNowhere(const tables::Pointer& pointer, const Scope& scope,
     return *size == 0;
   }
   return CountOf(pointer, scope).count == 0;
-}
-
-bool Pointers::IsForbidden(const tables::Pointer& pointer, const Target& target) const {
-  if (walk_.complete == nullptr || walk_.guesses != 0 || !target.base_known ||
-      target.space != walk_.own_space) {
-    return false;
-  }
-  return IsUnread(tables_, pointer) && !IsNull(pointer, target) &&
-         target.address != walk_.state().Base(tables_, pointer.base).value_or(0) &&
-         !HasMemory(target);
-}
-
-bool Pointers::HasForbidden(const Shape& shape, absl::Span<const uint8_t> bytes) const {
-  if (walk_.complete == nullptr || !shape.has_unread) return false;
-  return std::any_of(shape.pointers.begin(), shape.pointers.end(), [&](const ShapePointer& known) {
-    if (!known.unread) return false;
-    const Scope scope(tables_, known.at, bytes, walk_.state().bases());
-    return IsForbidden(*known.pointer, TargetOf(known, *known.pointer, scope, bytes));
-  });
-}
-
-std::string Pointers::WhyMissing(const FieldAt& at, const Target& target) const {
-  const std::string where = ShowAddress(target.address);
-  if (walk_.complete == nullptr) return absl::StrCat("the dump has no memory at ", where);
-  const Buffer* const buffer = walk_.complete->FindBuffer(target.space, target.address);
-  if (buffer == nullptr) {
-    return absl::StrCat("the job may not use memory at ", where);
-  }
-  return absl::StrCat(tables_.string(at.leaf->name), " points to ", where, ", in \"", buffer->name,
-                      "\", which the job may not use: add its memory to the job's residents, as "
-                      "Use() of a batch does");
 }
 
 Pointers::Count Pointers::CountOf(const tables::Pointer& pointer, const Scope& scope) const {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -85,13 +84,6 @@ class Pointers {
   // No structures, or no bytes. Of data `size` is set, then.
   bool PointsNowhere(const tables::Pointer& pointer, const Scope& scope, const Target& target,
                      std::optional<uint64_t>& size) const;
-  // Whether a pointer with IsUnread() points to memory that the submission may not use. False
-  // unless the dump declares that it has all memory, and for records in tables of guessed length.
-  bool IsForbidden(const tables::Pointer& pointer, const Target& target) const;
-  // Whether that holds for any pointer of a record with a shape, which is at Walk::record.
-  bool HasForbidden(const Shape& shape, absl::Span<const uint8_t> bytes) const;
-  // The reason why the target has no memory.
-  std::string WhyMissing(const FieldAt& at, const Target& target) const;
 
   struct Count {
     uint64_t count;

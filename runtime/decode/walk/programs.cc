@@ -27,7 +27,8 @@ Programs::Code Programs::Find(const tables::DataKind& kind, uint32_t space, uint
   if (known != codes_.end()) return known->second;
   begins_.insert(place);
   Code code{walk_.options.most_code_bytes, "limit"};
-  if (stated != 0) code = {std::min(stated, code.size), "size"};
+  const bool is_longer = stated > code.size;
+  if (stated != 0 && !is_longer) code = {stated, "size"};
   // The next program that is known, if it begins before this one ends.
   const auto next = begins_.upper_bound(place);
   if (next != begins_.end() && next->first == space && next->second - address < code.size) {
@@ -43,6 +44,8 @@ Programs::Code Programs::Find(const tables::DataKind& kind, uint32_t space, uint
     }
     if (bytes.size() < want) code = {bytes.size(), "memory"};
     if (end.found) code = {end.bytes, "end"};
+    // Where no instruction follows, more bytes would not help.
+    code.is_cut = code.ends == "limit" && (is_longer || !end.unknown);
     walk_.costs.AddStruct(bytes.size());
     break;
   }

@@ -21,6 +21,7 @@ class Programs {
   struct Code {
     uint64_t size;
     absl::string_view ends;  // as Kernel
+    bool is_cut = false;     // it goes on after the limit
   };
 
   // `walk` must outlive this.

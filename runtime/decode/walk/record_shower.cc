@@ -246,11 +246,11 @@ void RecordShower::Store(const RecordView& record, const FieldAt& at, uint64_t i
   }
   if (target.base_known && !walk_.overlay.Store(target.space, target.address,
                                                 bytes.subspan(at.bit / 8, at.width / 8), id)) {
-    walk_.out.ProblemOnce(Limit::kStores, [&] {
+    walk_.limits.Report(Limit::kStores, [&] {
       return absl::StrCat("up to the packet at ", ShowAddress(walk_.here),
                           ", packets of the submission store more than ", walk_.overlay.most(),
                           " dwords, the limit for a dump of this size; jumps to targets that are "
-                          "stored later are not followed");
+                          "stored later are not followed; unpack --max-stores=N allows more");
     });
   }
 }

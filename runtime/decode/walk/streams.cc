@@ -155,7 +155,7 @@ void Streams::Show(uint32_t stream, uint64_t engines, Frame frame, uint64_t pare
     Frame& top = at.frames.back();
     if (options_.brief) WalkBriefly(at, top);
     if (walk_.costs.packets >= walk_.costs.most_packets) {
-      walk_.out.ProblemOnce(Limit::kPackets, [&] {
+      walk_.limits.Report(Limit::kPackets, [&] {
         return absl::StrCat("stopped at ", ShowAddress(top.address),
                             ": the submission has more than ", walk_.costs.most_packets,
                             " packets, the limit for a dump of this size; "

@@ -17,11 +17,13 @@
 #include "runtime/decode/walk/context_state.h"
 #include "runtime/decode/walk/drawn_data.h"
 #include "runtime/decode/walk/emitter.h"
+#include "runtime/decode/walk/limits.h"
 #include "runtime/decode/walk/memory_view.h"
 #include "runtime/decode/walk/overlay.h"
 #include "runtime/decode/walk/settings.h"
 #include "runtime/decode/walk/shape_cache.h"
 #include "runtime/decode/walk/table_actions.h"
+#include "runtime/decode/walk/table_strings.h"
 #include "runtime/dump/dump.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
@@ -33,6 +35,7 @@ class DrawData;
 class Follower;
 class Pointers;
 class RecordShower;
+class Residency;
 class Streams;
 class TracePlayer;
 
@@ -42,16 +45,6 @@ struct Context {
   Ahead ahead;
   DrawnData drawn;
   std::vector<Settings> settings;  // by stream; only with Options::bound
-};
-
-// Work that a submission may cause, and has caused so far.
-struct Costs {
-  uint64_t packets = 0, structs = 0;
-  uint64_t most_packets = 0, most_structs = 0;
-
-  // A long packet counts as several, so does a long structure.
-  void AddPacket(uint64_t bytes) { packets += 1 + bytes / 64; }
-  void AddStruct(uint64_t bytes) { structs += bytes / 1024; }
 };
 
 struct Walk {
@@ -64,7 +57,9 @@ struct Walk {
         parts(tables),
         fault_finder(tables, parts),
         shapes(tables),
-        out(tables, sink, options) {}
+        strings(tables),
+        out(tables, strings, sink, options),
+        limits(out) {}
 
   bool FollowsAll() const { return options.follow == Follow::kAll; }
   bool UsesShapes() const { return options.shapes && !options.brief; }
@@ -81,7 +76,7 @@ struct Walk {
   // Whether one more structure or piece of data is within the limit; else reports a problem.
   bool MayFollow(uint64_t bytes) {
     if (costs.structs >= costs.most_structs) {
-      out.ProblemOnce(Limit::kStructs, [&] {
+      limits.Report(Limit::kStructs, [&] {
         return absl::StrCat("stopped following pointers at the packet at ", ShowAddress(here),
                             ", after ", costs.most_structs,
                             " structures, the limit for a dump of this size; unpack "
@@ -101,10 +96,13 @@ struct Walk {
   FaultFinder fault_finder;
   ShapeCache shapes;
   std::vector<std::unique_ptr<tables::PacketFinder>> finders;
+  TableStrings strings;
   Emitter out;
+  LimitReports limits;
 
   // The parts; set before the first dump.
   Pointers* pointers = nullptr;
+  Residency* residency = nullptr;
   RecordShower* shower = nullptr;
   Follower* follower = nullptr;
   DrawData* draw_data = nullptr;

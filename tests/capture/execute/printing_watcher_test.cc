@@ -153,7 +153,7 @@ TEST_F(PrintingWatcherTest, DevicesHaveTheirOwnDescriptions) {
 TEST(UnpackOptions, AreSeparatedByBlanks) {
   const absl::StatusOr<UnpackOptions> options = ParseUnpackOptions(
       "  --format=jsonl strict\thide-zero --no-offsets filter=A,B* --follow=none "
-      "max-packets=5 --color=always continue-past-end max-calls=7");
+      "max-packets=5 --color=always continue-past-end max-calls=7 max-code=8 max-stores=9");
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->format, UnpackOptions::Format::kJsonl);
   EXPECT_TRUE(options->strict && options->hide_zero && options->no_offsets && options->color &&
@@ -162,6 +162,8 @@ TEST(UnpackOptions, AreSeparatedByBlanks) {
   EXPECT_EQ(options->follow, decode::Follow::kNone);
   EXPECT_EQ(options->max_packets, 5u);
   EXPECT_EQ(options->max_calls, 7u);
+  EXPECT_EQ(options->max_code, 8u);
+  EXPECT_EQ(options->max_stores, 9u);
   ASSERT_TRUE(ParseUnpackOptions("").ok());
   EXPECT_EQ(ParseUnpackOptions("")->format, UnpackOptions::Format::kText);
   EXPECT_FALSE(ParseUnpackOptions("color=auto")->color);
