@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -48,6 +49,21 @@ class Meanings {
   const ErrorRegister* From(Meaning meaning) const { return from_[static_cast<size_t>(meaning)]; }
   std::vector<Busy> TakeBusy() { return std::move(busy_); }
   bool units_known() const { return units_known_; }
+  BusyPipeline Pipeline() const {
+    BusyPipeline pipeline;
+    auto stage = std::find_if(stages_.rbegin(), stages_.rend(),
+                              [](const auto& one) { return !one.second.empty(); });
+    if (stage == stages_.rend()) return pipeline;
+    pipeline.last = stage->second;
+    bool gap = false;
+    for (++stage; stage != stages_.rend(); ++stage) {
+      const std::vector<std::string>& units = stage->second;
+      if (units.empty()) gap = true;
+      if (gap && pipeline.before_gap.empty()) pipeline.before_gap = units;
+      pipeline.before.insert(pipeline.before.begin(), units.begin(), units.end());
+    }
+    return pipeline;
+  }
 
   // Only the parts of `value` that one register's fields of that meaning have.
   uint64_t Part(Meaning meaning, const std::string& name, uint64_t value) const {
@@ -76,27 +92,33 @@ class Meanings {
   }
 
   void Add(const ErrorRegister& one, uint32_t index, uint64_t value) {
-    ForEachMeaning(index, value,
-                   [&](const tables::Leaf& leaf, const tables::Extra& extra, uint64_t number) {
-                     const bool executes = extra.meaning == Meaning::kIdleExecution;
-                     if (executes || extra.meaning == Meaning::kIdle) {
-                       units_known_ = true;
-                       if (number != 0) return;
-                       if (busy_.empty() || busy_.back().by != one.name)
-                         busy_.push_back({one.name, {}});
-                       busy_.back().units.push_back(UnitOf(tables_.string(leaf.name)));
-                       if (executes) ++busy_.back().executing;
-                       return;
-                     }
-                     // If several registers give the same meaning, the first counts.
-                     if (!seen_.insert({extra.meaning, extra.meaning_at}).second) return;
-                     const auto i = static_cast<size_t>(extra.meaning);
-                     if (!said_[i]) {
-                       said_[i] = Said{one.name, 0};
-                       from_[i] = &one;
-                     }
-                     said_[i]->value |= number << extra.meaning_at;
-                   });
+    ForEachMeaning(
+        index, value, [&](const tables::Leaf& leaf, const tables::Extra& extra, uint64_t number) {
+          const bool executes = extra.meaning == Meaning::kIdleExecution;
+          if (executes || extra.meaning == Meaning::kIdle) {
+            units_known_ = true;
+            // Several slices have the same units: one busy one keeps its stage busy.
+            std::vector<std::string>* const stage =
+                extra.meaning_at == 0 ? nullptr : &stages_[extra.meaning_at];
+            if (number != 0) return;
+            const std::string unit = UnitOf(tables_.string(leaf.name));
+            if (stage != nullptr && std::find(stage->begin(), stage->end(), unit) == stage->end()) {
+              stage->push_back(unit);
+            }
+            if (busy_.empty() || busy_.back().by != one.name) busy_.push_back({one.name, {}});
+            busy_.back().units.push_back(unit);
+            if (executes) ++busy_.back().executing;
+            return;
+          }
+          // If several registers give the same meaning, the first counts.
+          if (!seen_.insert({extra.meaning, extra.meaning_at}).second) return;
+          const auto i = static_cast<size_t>(extra.meaning);
+          if (!said_[i]) {
+            said_[i] = Said{one.name, 0};
+            from_[i] = &one;
+          }
+          said_[i]->value |= number << extra.meaning_at;
+        });
   }
 
   const tables::Tables& tables_;
@@ -105,6 +127,8 @@ class Meanings {
   std::array<const ErrorRegister*, tables::kMeanings> from_{};
   std::set<std::pair<Meaning, uint16_t>> seen_;
   std::vector<Busy> busy_;
+  // By place in the pipeline, of all stages that a register reports: their busy units.
+  std::map<uint16_t, std::vector<std::string>> stages_;
   bool units_known_ = false;
 };
 
@@ -123,11 +147,30 @@ bool RunsOn(const Dump& dump, const Submission& submission, absl::string_view en
   return dump.device.uapi == "xe" && class_of(submission.engine) == class_of(engine);
 }
 
+std::string Describe(const BusyPipeline& pipeline) {
+  if (pipeline.last.empty()) return "";
+  const std::string last = absl::StrJoin(pipeline.last, ", ");
+  const bool one = pipeline.last.size() == 1;
+  if (pipeline.before.empty()) {
+    return absl::StrCat(last, ", the only busy unit", one ? "" : "s", " of the pipeline");
+  }
+  std::string text = absl::StrCat(last, ", the last busy unit", one ? "" : "s",
+                                  " of the pipeline; ", absl::StrJoin(pipeline.before, ", "),
+                                  pipeline.before.size() == 1 ? " waits" : " wait", " for it");
+  if (!pipeline.before_gap.empty()) {
+    absl::StrAppend(&text, ". Units between them are idle: or ",
+                    absl::StrJoin(pipeline.before_gap, ", "), ", if ", last,
+                    one ? " only has" : " only have", " a part of a primitive");
+  }
+  return text;
+}
+
 Stop StopOf(const tables::Tables& tables, const ErrorState& state, const ErrorEngine& engine) {
   Meanings meanings(tables, EngineMask(tables, engine.name));
   meanings.Add(engine.registers);
   // Fault registers belong to the device on some generations; shader units always to the engine.
   Stop stop;
+  stop.pipeline = meanings.Pipeline();
   stop.busy = meanings.TakeBusy();
   stop.units_known = meanings.units_known();
   stop.instruction_error = meanings.Get(Meaning::kInstructionError);

@@ -32,6 +32,20 @@ struct Busy {
   size_t executing = 0;  // how many of them are execution units
 };
 
+// The busy units of the 3D pipeline, which the description puts in order. A unit that does not
+// finish takes nothing more, so that those before it fill up and stay busy, and those after it run
+// empty. docs/hang.md has the figures for it.
+struct BusyPipeline {
+  std::vector<std::string> last;    // of the last busy stage: what does not finish
+  std::vector<std::string> before;  // of busy stages before that one, front to back
+  // Between two busy stages one is idle: the last busy units before that one. Either the stages in
+  // between are off and keep nothing, or `last` has only a part of a primitive and waits for these.
+  std::vector<std::string> before_gap;
+};
+
+// "CL, the last busy unit of the pipeline; VFG, VS wait for it". Empty if nothing of it is busy.
+std::string Describe(const BusyPipeline& pipeline);
+
 struct Stop {
   std::optional<Said> ring_head, ring_tail;  // bytes from the start of the ring
   std::optional<Said> ring_start;            // address of the ring, in the global space
@@ -46,6 +60,7 @@ struct Stop {
   std::optional<uint64_t> active_ring_head;
   bool active_is_ring_head = false;  // both registers hold the same value
   std::vector<Busy> busy;
+  BusyPipeline pipeline;
   bool units_known = false;  // registers of the engine say which units are idle
   // A command was refused: not zero. Address of the image of the context that the engine has
   // loaded, in the global space.

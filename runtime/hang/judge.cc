@@ -20,9 +20,9 @@ constexpr EngineVerdict kFaults[] = {FaultInRegister};
 constexpr DeviceVerdict kOfTheDevice[] = {FaultInEvents, CatErrorInEvents, AnotherWasReset,
                                           DidNotYield, JobNotStarted};
 // They read an engine's registers, which say nothing after a reset.
-constexpr EngineVerdict kOfRegisters[] = {CommandRefused, WaitsForValue,    WaitsForEvent,
-                                          LoopsForever,   ReservedBitsSet,  ShaderDoesNotEnd,
-                                          BatchNotInDump, RequestNotStarted};
+constexpr EngineVerdict kOfRegisters[] = {
+    CommandRefused,   WaitsForValue,         WaitsForEvent,  LoopsForever,     ReservedBitsSet,
+    ShaderDoesNotEnd, PipelineDoesNotFinish, BatchNotInDump, RequestNotStarted};
 
 // Firmware of ADL-P and DG2 before this version loses contexts. Source: Linux, xe_uc_fw.c and
 // intel_uc_fw.c, which ask for it or a newer one.

@@ -47,6 +47,7 @@ std::optional<Verdict> WaitsForEvent(const Case& at, const EngineReport& engine)
 std::optional<Verdict> CommandRefused(const Case& at, const EngineReport& engine);
 std::optional<Verdict> ReservedBitsSet(const Case& at, const EngineReport& engine);
 std::optional<Verdict> ShaderDoesNotEnd(const Case& at, const EngineReport& engine);
+std::optional<Verdict> PipelineDoesNotFinish(const Case& at, const EngineReport& engine);
 
 // verdict_loops.cc
 std::optional<Verdict> LoopsForever(const Case& at, const EngineReport& engine);

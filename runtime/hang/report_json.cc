@@ -228,6 +228,9 @@ class Writer {
       List("units", busy.units, [this](const std::string& unit) { String(unit); });
       json_.EndObject();
     });
+    const auto units = [this](const std::string& unit) { String(unit); };
+    List("suspects", stop.pipeline.last, units);
+    List("queued", stop.pipeline.before, units);
     if (engine.ring) {
       json_.Key("ring");
       json_.StartObject();

@@ -172,6 +172,9 @@ class Writer {
       }
       Wrapped("  not idle  ", absl::StrJoin(registers, ", "), 12);
     }
+    if (!engine.stop.pipeline.last.empty()) {
+      Wrapped("  suspect   ", Describe(engine.stop.pipeline), 12);
+    }
     RingOf(engine);
     if (engine.fault) {
       Wrapped("  fault     ",

@@ -30,6 +30,8 @@ absl::string_view NameOf(VerdictKind kind) {
       return "reserved-bits";
     case VerdictKind::kShader:
       return "shader";
+    case VerdictKind::kPipeline:
+      return "pipeline";
   }
   return "";
 }

@@ -32,9 +32,10 @@ enum class VerdictKind {
   kUnknownCommand,     // the generation does not have the command at which the engine stopped
   kReservedBits,       // the command at which the engine stopped has reserved bits set
   kShader,             // a shader does not end
+  kPipeline,           // a fixed function of the 3D pipeline does not finish
 };
 
-inline constexpr int kVerdictKinds = static_cast<int>(VerdictKind::kShader) + 1;
+inline constexpr int kVerdictKinds = static_cast<int>(VerdictKind::kPipeline) + 1;
 
 // How far the evidence goes.
 enum class Confidence {

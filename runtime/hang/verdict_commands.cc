@@ -390,6 +390,9 @@ std::optional<Verdict> ShaderDoesNotEnd(const Case& at, const EngineReport& engi
   verdict.evidence.push_back(
       absl::StrCat(executing, executing == 1 ? " execution unit is" : " execution units are",
                    " not idle (", absl::StrJoin(units, ", "), ")."));
+  if (const std::string units = Describe(engine.stop.pipeline); !units.empty()) {
+    verdict.evidence.push_back(absl::StrCat("Of its stages suspect ", units, "."));
+  }
   size_t kernels = 0;
   for (const Bound& bound : engine.bound) {
     for (const Reached& reached : bound.reached) {
@@ -402,6 +405,34 @@ std::optional<Verdict> ShaderDoesNotEnd(const Case& at, const EngineReport& engi
   verdict.alternative =
       "The units may wait for memory: for a sampler, a barrier, or an access that is never "
       "answered.";
+  return verdict;
+}
+
+std::optional<Verdict> PipelineDoesNotFinish(const Case& at, const EngineReport& engine) {
+  const BusyPipeline& pipeline = engine.stop.pipeline;
+  if (pipeline.last.empty() || !engine.work) return std::nullopt;
+  // Threads that run keep their stage busy, and those before it: ShaderDoesNotEnd().
+  const bool executes = std::any_of(engine.stop.busy.begin(), engine.stop.busy.end(),
+                                    [](const Busy& busy) { return busy.executing != 0; });
+  if (executes) return std::nullopt;
+  const Command* const stopped = StoppedAt(engine);
+  if (stopped != nullptr && IsWait(at, *stopped)) return std::nullopt;
+  Verdict verdict;
+  verdict.kind = VerdictKind::kPipeline;
+  verdict.engine = engine.name;
+  verdict.confidence =
+      engine.fault || !pipeline.before_gap.empty() ? Confidence::kLow : Confidence::kMedium;
+  verdict.address = engine.work->address;
+  verdict.sentence =
+      absl::StrFormat("A fixed function probably does not finish the %s at 0x%x%s: %s.",
+                      NameOf(at.tables, *engine.work), engine.work->address,
+                      engine.work_draw ? absl::StrCat(", draw ", *engine.work_draw) : "",
+                      absl::StrJoin(pipeline.last, ", "));
+  verdict.evidence.push_back(absl::StrCat("Suspect ", Describe(pipeline), "."));
+  verdict.evidence.push_back("No execution unit runs a thread, as far as the dump has them.");
+  verdict.alternative =
+      "The unit may wait for memory, or for a thread that the dump does not show: look at the "
+      "buffers and the state that it uses.";
   return verdict;
 }
 

@@ -108,7 +108,7 @@ enum class Meaning : uint16_t {
   kFaultAddress,  // address of an access that failed
   kFault,         // an access failed
   kFaultGlobal,   // its address is in the global space
-  kIdle,          // a unit of the GPU has nothing to do
+  kIdle,          // a unit of the GPU has nothing to do; which place of the pipeline, from 1 on
   kRingStart,     // address of the ring, in the global space
   kTopology,      // what vertices form: points, lines, triangles
   kCount,         // vertices, indices or patches of one instance

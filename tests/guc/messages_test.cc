@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "packsmith/guc.h"
+#include "runtime/guc/channel.h"
 #include "runtime/guc/log.h"
-#include "tests/guc/channel.h"
 
 namespace packsmith::guc {
 namespace {

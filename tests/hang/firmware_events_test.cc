@@ -11,9 +11,9 @@
 #include "packsmith/guc.h"
 #include "packsmith/guc_codes.h"
 #include "runtime/generations/generations.h"
+#include "runtime/guc/channel.h"
 #include "runtime/hang/report.h"
 #include "runtime/hang/report_text.h"
-#include "tests/guc/channel.h"
 
 namespace packsmith::hang {
 namespace {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -19,10 +20,10 @@
 #include "runtime/dump/ascii85.h"
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/xe_devcoredump_writer.h"
+#include "runtime/guc/channel.h"
 #include "runtime/hang/kernel_events.h"
 #include "runtime/sim/overlay_memory.h"
 #include "runtime/sim/streamer.h"
-#include "tests/guc/channel.h"
 
 namespace packsmith::hang {
 namespace {
@@ -45,12 +46,14 @@ struct Seeded {
 
 class Maker {
  public:
-  Maker(const tables::Tables& tables, Seed seed, Form form, uint32_t engines)
+  Maker(const tables::Tables& tables, Seed seed, Form form, uint32_t engines,
+        std::set<uint16_t> stages)
       : tables_(tables),
         seed_(seed),
         xe_(form == Form::kXe),
         guc_(form == Form::kI915Guc),
         engines_(engines),
+        stages_(std::move(stages)),
         kept_(std::make_shared<Seeded>()) {
     kept_->pages.reserve(8);
   }
@@ -120,6 +123,10 @@ class Maker {
         add(0, one.name, one.value);
       } else if (absl::StartsWith(one.name, "ROW_INSTDONE")) {
         add(1, absl::StrCat("GEN8_", one.name), one.value);
+      } else if (one.name == "GEOM_SVGUNIT_INSTDONE") {
+        add(1, "XEHPG_INSTDONE_GEOM_SVG", one.value);
+      } else if (absl::StartsWith(one.name, "SC_INSTDONE")) {
+        add(1, absl::StrCat(one.name == "SC_INSTDONE" ? "GEN7_" : "GEN12_", one.name), one.value);
       } else if (one.is_64) {
         add(2, absl::StrCat(one.name, "_UDW"), one.value >> 32);
         add(2, absl::StrCat(one.name, "_LDW"), one.value);
@@ -161,7 +168,8 @@ class Maker {
 
   void MakeBatch() {
     Add(Packet("MI_STORE_DATA_IMM").Set("Address", kData + 64).Set("Immediate Data", 1));
-    if (seed_ == Seed::kShader) Add(Packet("3DPRIMITIVE"));
+    const bool draws = seed_ == Seed::kShader || seed_ == Seed::kPipeline;
+    if (draws) Add(Packet("3DPRIMITIVE"));
     const uint64_t begin = End();
     stops_at_ = begin;
     switch (seed_) {
@@ -325,11 +333,17 @@ class Maker {
     add("ACTHD", "ACTHD", at, true);
     add("IPEHR", "IPEHR", ipehr);
     const bool refused = seed_ == Seed::kUnknownCommand;
+    const bool draws = seed_ == Seed::kShader || seed_ == Seed::kPipeline;
     if (!guc_) add("EIR", "RING_EIR", refused ? 1 : 0);  // not among those that it saves
     if (xe_ && engines_ > 1) add("", "CURRENT_LRCA", kImage | 1);
     // All idle, but for the units that the seed keeps busy.
-    add("INSTDONE", "RING_INSTDONE", 0xffffffff);
-    if (seed_ == Seed::kShader) add("ROW_INSTDONE[0][0]", "ROW_INSTDONE[0]", BusyUnits());
+    add("INSTDONE", "RING_INSTDONE", Units("INSTDONE"));
+    if (seed_ == Seed::kPipeline) {
+      for (const char* name : {"GEOM_SVGUNIT_INSTDONE", "SC_INSTDONE", "SC_INSTDONE_EXTRA"}) {
+        if (Find(name) != tables::kNone) add(name, name, Units(name));
+      }
+    }
+    if (draws) add("ROW_INSTDONE[0][0]", "ROW_INSTDONE[0]", Units("ROW_INSTDONE[0]"));
     if (xe_) return;
     const uint64_t page = seed_ == Seed::kPageFault ? kNowhere >> 12 : 0;
     add("FAULT_REG", "", page != 0 ? 1 : 0);
@@ -337,16 +351,25 @@ class Maker {
                         {"FAULT_TLB_DATA0", page & 0xffffffff, false, {}}};
   }
 
-  // All units idle but the execution units.
-  uint64_t BusyUnits() const {
+  // A register of the render engine.
+  uint32_t Find(absl::string_view name) const {
+    return tables_.FindDumped(name, uint64_t{1} << tables_.FindEngine("render"));
+  }
+
+  // A register with all units idle but those that the seed keeps busy: the execution units, or
+  // stages of the pipeline.
+  uint64_t Units(absl::string_view name) const {
     uint64_t value = 0xffffffff;
-    const uint32_t found = tables_.FindDumped("ROW_INSTDONE[0]");
+    const uint32_t found = Find(name);
     if (found == tables::kNone) return value;
     for (const tables::Leaf& leaf : tables_.leaves(tables_.container(found).leaves)) {
-      if (leaf.extra != tables::kNone &&
-          tables_.extra(leaf.extra).meaning == tables::Meaning::kIdleExecution) {
-        value &= ~(uint64_t{1} << leaf.bit);
-      }
+      if (leaf.extra == tables::kNone) continue;
+      const tables::Extra& extra = tables_.extra(leaf.extra);
+      const bool executes =
+          seed_ == Seed::kShader && extra.meaning == tables::Meaning::kIdleExecution;
+      const bool waits =
+          extra.meaning == tables::Meaning::kIdle && stages_.count(extra.meaning_at) != 0;
+      if (executes || waits) value &= ~(uint64_t{1} << leaf.bit);
     }
     return value;
   }
@@ -422,6 +445,7 @@ class Maker {
   const Seed seed_;
   const bool xe_, guc_;
   const uint32_t engines_;
+  const std::set<uint16_t> stages_;  // busy ones of the pipeline
   Words batch_;
   std::vector<ErrorRegister> captured_;  // by the firmware
   guc::Channel channel_;
@@ -449,6 +473,7 @@ absl::string_view NameOf(Seed seed) {
                                           "unknown command",
                                           "reserved bits set",
                                           "shader that does not end",
+                                          "unit of the pipeline that does not finish",
                                           "nothing wrong"};
   static_assert(std::size(kNames) == kSeeds);
   return kNames[static_cast<size_t>(seed)];
@@ -504,7 +529,15 @@ MadePacket& MadePacket::Set(absl::string_view field, uint64_t value) {
 
 std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, Form form,
                                    uint32_t engines) {
-  return Maker(tables, seed, form, engines).Make();
+  // The rasterizer, and what feeds it.
+  std::set<uint16_t> stages;
+  for (uint16_t stage = 1; seed == Seed::kPipeline && stage <= 10; ++stage) stages.insert(stage);
+  return Maker(tables, seed, form, engines, std::move(stages)).Make();
+}
+
+std::optional<SeededHang> SeedPipelineHang(const tables::Tables& tables,
+                                           const std::set<uint16_t>& busy, Form form) {
+  return Maker(tables, Seed::kPipeline, form, 1, busy).Make();
 }
 
 }  // namespace packsmith::hang

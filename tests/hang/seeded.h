@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ enum class Seed {
   kUnknownCommand,
   kReservedBits,
   kShader,
-  kNothing,  // an engine in the middle of good work
+  kPipeline,  // a fixed function does not finish, and those before it wait
+  kNothing,   // an engine in the middle of good work
 };
 inline constexpr int kSeeds = static_cast<int>(Seed::kNothing) + 1;
 
@@ -69,6 +71,10 @@ enum class Form { kI915, kI915Guc, kXe };
 // xe dump runs at once.
 std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, Form form,
                                    uint32_t engines = 1);
+
+// Seed::kPipeline with these busy stages, by their places in the pipeline.
+std::optional<SeededHang> SeedPipelineHang(const tables::Tables& tables,
+                                           const std::set<uint16_t>& busy, Form form);
 
 }  // namespace packsmith::hang
 

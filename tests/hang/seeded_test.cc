@@ -89,6 +89,8 @@ std::optional<VerdictKind> Expected(Seed seed) {
       return VerdictKind::kReservedBits;
     case Seed::kShader:
       return VerdictKind::kShader;
+    case Seed::kPipeline:
+      return VerdictKind::kPipeline;
     case Seed::kNothing:
       return std::nullopt;
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/program/program.h"
+#include "runtime/capture/execute/planned_hang.h"
 #include "runtime/capture/records/command_line.h"
 #include "runtime/generations/generations.h"
 #include "tools/mock/launcher.h"
@@ -33,7 +34,13 @@ and /sys that show them, are answered by a mock kernel.
   --unpack[=OPTIONS]    show each submission, decoded, as it is made; with options of unpack:
                         "hide-zero filter=3DPRIMITIVE"
   --unpack-file=FILE    show them in FILE, not on standard error
-  --hang-at=N[,N...]    the Nth submission hangs
+  --hang-at=HANG[,...]  hangs of submissions, each N[:KIND][@ADDRESS]: the Nth one hangs at the command
+                        at ADDRESS, with --run after what comes before it. KIND: command (default),
+                        which does not end; refused; shader, of the draw or dispatch before; a unit of
+                        the pipeline (CL), which does not finish it; not-started; not-yielding; reset,
+                        before registers were read; reset-by-other, along with another queue
+  --patience=SECONDS    what waits or runs longer hangs (default: 10)
+  --kernel-log=FILE     what the kernel's log would say of hangs
   --linger=SECONDS      how long processes that APP leaves behind may keep the GPU (default: 10)
   --verbose             show each call on standard error, and why it fails
   --warnings            show what is accepted and is wrong all the same: in calls, and in submissions
@@ -71,7 +78,10 @@ int Main(int argc, char** argv) {
   app.add_option("WORDS", words);
   app.add_option("--device", options.devices)->delimiter(',')->allow_extra_args(false);
   app.add_option("--kernel", options.kernel)->check(tools::OneOf(KernelNames()));
-  app.add_option("--hang-at", options.hang_at)->delimiter(',')->allow_extra_args(false);
+  std::vector<std::string> hangs;
+  app.add_option("--hang-at", hangs)->delimiter(',')->allow_extra_args(false);
+  app.add_option("--patience", options.patience)->check(CLI::Range(1, 3600));
+  app.add_option("--kernel-log", options.kernel_log);
   app.add_option("--linger", run.linger_seconds)->check(CLI::Range(0.0, 1e6));
   app.add_flag("--run", options.run);
   std::string unpack;
@@ -103,6 +113,14 @@ int Main(int argc, char** argv) {
   if (options.devices.empty()) {
     Complain("--device is required; packsmith-mock --list shows the GPUs");
     return kWrongUsage;
+  }
+  for (const std::string& hang : hangs) {
+    absl::StatusOr<capture::PlannedHang> planned = capture::ParsePlannedHang(hang);
+    if (!planned.ok()) {
+      Complain(absl::StrCat("--hang-at=", planned.status().message()));
+      return kWrongUsage;
+    }
+    options.hang_at.push_back(*std::move(planned));
   }
   if (unpack_option->count() != 0) options.unpack = unpack;
   options.arguments = run.arguments;

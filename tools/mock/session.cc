@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "runtime/capture/i915/i915.h"
 #include "runtime/capture/records/recorder.h"
 #include "runtime/capture/xe/xe.h"
+#include "runtime/generations/generations.h"
+#include "runtime/tables/tables.h"
 
 namespace packsmith::mock {
 namespace {
@@ -112,11 +115,13 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Make(const SessionOptions& opt
   absl::Status status = capture::AddCommonFiles(session->files_);
   if (!status.ok()) return status;
   session->kernel_.AddWatcher(&session->log_);
-  session->kernel_.set_hang_at(options.hang_at);
+  session->kernel_.set_patience(static_cast<int64_t>(options.patience) * 1'000'000'000);
   for (const std::string& device : options.devices) {
     status = session->Add(device, options.kernel);
     if (!status.ok()) return status;
   }
+  status = session->PlanHangs(options);
+  if (!status.ok()) return status;
   status = session->Watch(options);
   if (!status.ok()) return status;
   return session;
@@ -154,23 +159,64 @@ absl::Status Session::Watch(const SessionOptions& options) {
     kernel_.AddWatcher(recorder_.get());
   }
   if (options.run) {
-    executor_ = std::make_unique<capture::SimExecutor>(capture::SimExecutorOptions{.say = say});
+    executor_ = std::make_unique<capture::SimExecutor>(capture::SimExecutorOptions{
+        .max_seconds = options.patience, .say = say, .stop_at = stop_at_});
     kernel_.set_executor(executor_.get());
   }
   hangs_ = std::make_unique<capture::HangReporter>(
       [this](const capture::Work& work) {
-        return executor_ ? executor_->PlaceOfHang(work) : std::nullopt;
+        return capture::PlannedPlace(planned_, work,
+                                     executor_ ? executor_->PlaceOfHang(work) : std::nullopt);
       },
-      [this](const capture::Work& work, std::string report) {
-        for (size_t i = 0; i < infos_.size(); ++i) {
-          if (work.device != &infos_[i]) continue;
-          const auto written = capture::ReportHang(paths_[i], std::move(report), files_);
-          if (written.ok() && *written) log_.Say(WhereIsReport(paths_[i]));
-          return;
-        }
-      });
+      [this](const capture::Work& work, const std::optional<capture::HangPlace>& place,
+             std::string report) { Report(work, place, std::move(report)); });
   kernel_.AddWatcher(hangs_.get());
   return absl::OkStatus();
+}
+
+absl::Status Session::PlanHangs(const SessionOptions& options) {
+  planned_ = options.hang_at;
+  std::vector<uint64_t> at_once;
+  for (const capture::PlannedHang& hang : planned_) {
+    if (hang.address && options.run) {
+      stop_at_[hang.submission] = *hang.address;
+    } else {
+      at_once.push_back(hang.submission);
+    }
+    if (hang.kind != capture::HangKind::kPipeline) continue;
+    std::vector<std::string> units;
+    for (const DeviceInfo& info : infos_) {
+      const absl::StatusOr<tables::Tables> tables = FindGeneration(info.generation);
+      if (!tables.ok()) continue;
+      for (std::string& unit : capture::PipelineUnits(*tables)) units.push_back(std::move(unit));
+    }
+    if (std::find(units.begin(), units.end(), hang.unit) == units.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--hang-at: ", hang.unit,
+          " is neither a kind of hang (command, refused, shader, not-started, not-yielding, reset, "
+          "reset-by-other) nor a unit of these GPUs (",
+          absl::StrJoin(units, ", "), ")"));
+    }
+  }
+  kernel_.set_hang_at(std::move(at_once));
+  if (options.kernel_log.empty()) return absl::OkStatus();
+  kernel_log_.open(options.kernel_log, std::ios::trunc);
+  if (kernel_log_.is_open()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--kernel-log: ", options.kernel_log, " cannot be written"));
+}
+
+void Session::Report(const capture::Work& work, const std::optional<capture::HangPlace>& place,
+                     std::string report) {
+  for (size_t i = 0; i < infos_.size(); ++i) {
+    if (work.device != &infos_[i]) continue;
+    if (kernel_log_.is_open()) {
+      kernel_log_ << capture::KernelLogOfHang(work, place, paths_[i].slot) << std::flush;
+    }
+    const auto written = capture::ReportHang(paths_[i], std::move(report), files_);
+    if (written.ok() && *written) log_.Say(WhereIsReport(paths_[i]));
+    return;
+  }
 }
 
 bool Session::Finish() {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@
 #include "runtime/capture/devices/virtual_files.h"
 #include "runtime/capture/drm/kernel.h"
 #include "runtime/capture/execute/hang_report.h"
+#include "runtime/capture/execute/planned_hang.h"
 #include "runtime/capture/execute/printing_watcher.h"
 #include "runtime/capture/execute/sim_executor.h"
 #include "runtime/capture/execute/submission_checks.h"
@@ -30,7 +33,9 @@ namespace packsmith::mock {
 struct SessionOptions {
   std::vector<std::string> devices;  // "tgl", "8086:9a49", "tgl:xe"
   std::string kernel;                // the interface of devices that name none; empty: the usual
-  std::vector<uint64_t> hang_at;     // submissions, counted from 1
+  std::vector<capture::PlannedHang> hang_at;
+  uint64_t patience = 10;  // seconds that a submission may wait, or run
+  std::string kernel_log;  // a file for what the kernel's log says of hangs; empty: none
   CallLog::Options log;
   bool run = false;                    // submissions are executed
   std::optional<std::string> unpack;   // submissions are shown, with these options of unpack
@@ -60,6 +65,9 @@ class Session {
   explicit Session(const SessionOptions& options) : log_(options.log) {}
   absl::Status Add(absl::string_view text, absl::string_view kernel);
   absl::Status Watch(const SessionOptions& options);
+  absl::Status PlanHangs(const SessionOptions& options);
+  void Report(const capture::Work& work, const std::optional<capture::HangPlace>& place,
+              std::string report);
 
   CallLog log_;
   capture::VirtualFiles files_;
@@ -71,6 +79,9 @@ class Session {
   std::unique_ptr<tools::CliOutput> unpack_output_;
   std::unique_ptr<capture::PrintingWatcher> printer_;
   std::unique_ptr<RecordWatcher> recorder_;
+  std::vector<capture::PlannedHang> planned_;
+  std::map<uint64_t, uint64_t> stop_at_;  // SimExecutorOptions
+  std::ofstream kernel_log_;
   std::unique_ptr<capture::HangReporter> hangs_;
   capture::MockKernel kernel_;
 };

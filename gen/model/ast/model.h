@@ -413,7 +413,7 @@ struct Field : ItemBase {
   Late<FieldRef> writes_register, writes_memory;
   Late<Condition> writes_when;       // to memory
   Meaning meaning = Meaning::kNone;  // of a register's or packet's field
-  uint32_t meaning_at = 0;           // the bit of the number that the value begins at
+  uint32_t meaning_at = 0;           // the bit of the number that the value begins at, or which one
   FieldInC in_c;
 };
 

@@ -10,7 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
+#include "packsmith/guc.h"
+#include "packsmith/guc_codes.h"
 #include "runtime/capture/devices/device_info.h"
+#include "runtime/capture/execute/planned_hang.h"
 #include "runtime/capture/execute/work_dump.h"
 #include "runtime/decode/fields/value.h"
 #include "runtime/decode/sinks/text_sink.h"
@@ -18,7 +21,9 @@
 #include "runtime/dump/error_state.h"
 #include "runtime/dump/i915_error_writer.h"
 #include "runtime/dump/xe_devcoredump_writer.h"
+#include "runtime/encode/encoder.h"
 #include "runtime/generations/generations.h"
+#include "runtime/guc/channel.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::capture {
@@ -26,11 +31,18 @@ namespace {
 
 using tables::Meaning;
 
+// The kernel's ring, which this mock does not have otherwise.
+constexpr uint64_t kRing = 0x10000, kRingBytes = 4096, kRequest = 0x40;
+
 // What kernels call an engine; classes have the same numbers in i915 and xe.
 std::string KernelName(uint32_t engine_class, uint32_t instance) {
   constexpr absl::string_view kPrefixes[] = {"rcs", "bcs", "vcs", "vecs", "ccs"};
   return absl::StrCat(engine_class < std::size(kPrefixes) ? kPrefixes[engine_class] : "other",
                       instance);
+}
+
+std::string EngineOfPlace(const Work& work, size_t stream) {
+  return KernelName(work.engine_class, work.engine_instance + static_cast<uint32_t>(stream));
 }
 
 // What registers say.
@@ -58,23 +70,6 @@ std::optional<uint64_t> ValueOf(const tables::Tables& tables, uint32_t container
   return any ? std::optional(decode::ReadBits(bytes, 0, 64)) : std::nullopt;
 }
 
-// The register that kernels call `name`, if the device has it and it says something.
-void Add(const tables::Tables& tables, uint64_t engines, absl::string_view name,
-         absl::Span<const Said> said, std::vector<ErrorRegister>& to) {
-  const std::optional<uint64_t> low = ValueOf(tables, tables.FindDumped(name, engines), said);
-  if (!low) return;
-  ErrorRegister one;
-  one.name = std::string(name);
-  one.value = *low;
-  const std::optional<uint64_t> high =
-      ValueOf(tables, tables.FindDumped(absl::StrCat(name, ":high"), engines), said);
-  if (high) {
-    one.is_64 = true;
-    one.value |= *high << 32;
-  }
-  to.push_back(std::move(one));
-}
-
 ErrorFact Fact(absl::string_view key, std::string value) {
   ErrorFact fact;
   fact.key = std::string(key);
@@ -82,80 +77,316 @@ ErrorFact Fact(absl::string_view key, std::string value) {
   return fact;
 }
 
+// Bytes that are there already.
+class Given : public DeferredBytes {
+ public:
+  explicit Given(std::vector<uint8_t> bytes) : given_(std::move(bytes)) {}
+
+ protected:
+  absl::Span<const uint8_t> Make() override { return given_; }
+
+ private:
+  const std::vector<uint8_t> given_;
+};
+
+class Report {
+ public:
+  Report(const tables::Tables& tables, const Work& work, const HangPlace& place,
+         absl::string_view why, int64_t time_s)
+      : tables_(tables),
+        work_(work),
+        place_(place),
+        why_(why),
+        time_s_(time_s),
+        xe_(work.interface == "xe"),
+        made_(DumpOf(work, {.dumpable_only = true, .as_own_space = true})) {}
+
+  absl::StatusOr<std::string> Write() {
+    Dump& dump = made_.dump;
+    for (size_t i = 0; i < dump.submissions.size(); ++i) {
+      // A queue of xe is one engine, whatever its width.
+      dump.submissions[i].engine = EngineOfPlace(work_, xe_ ? place_.stream : i);
+    }
+    engine_.name = dump.submissions[place_.stream].engine;
+    engine_.hung = true;
+    const uint32_t index = tables_.FindEngine(engine_.name);
+    engines_ = index == tables::kNone ? ~uint64_t{0} : uint64_t{1} << index;
+    MakeRing();
+    AddRegisters();
+    if (xe_) {
+      AddQueue();
+    } else {
+      AddOwner();
+    }
+    state_.facts.push_back(Fact("Simulation", std::string(why_)));
+    state_.engines.push_back(std::move(engine_));
+    dump.error_state = std::make_shared<const ErrorState>(std::move(state_));
+    return xe_ ? WriteXeDevcoredump(dump, {}) : WriteI915Error(dump, {});
+  }
+
+ private:
+  bool Is(HangKind kind) const { return place_.kind == kind; }
+
+  // --- The ring ---
+
+  void Append(absl::string_view packet, absl::Span<const encode::Field> fields) {
+    encode::Encoder encoder(tables_);
+    std::vector<uint8_t> bytes;
+    std::vector<encode::FieldProblem> problems;
+    const encode::EncodeRequest request = {
+        .container = encoder.Find(packet), .fields = fields, .lenient = true};
+    if (request.container == tables::kNone || !encoder.Encode(request, bytes, problems)) return;
+    ring_.insert(ring_.end(), bytes.begin(), bytes.end());
+  }
+
+  // No-ops, and the request: it starts the batch, and tells when it is done.
+  void MakeRing() {
+    ring_.resize(kRequest);
+    const encode::Field fields[] = {
+        {.name = "Batch Buffer Start Address",
+         .value = encode::Given::Integer(work_.streams[place_.stream].address)},
+        {.name = "Address Space Indicator", .value = encode::Given::Raw(1)}};
+    Append("MI_BATCH_BUFFER_START", fields);
+    head_ = ring_.size();
+    Append("MI_USER_INTERRUPT", {});
+    ring_.resize((ring_.size() + 7) / 8 * 8);
+    tail_ = ring_.size();
+    if (Is(HangKind::kNotStarted)) head_ = kRequest;
+    ring_.resize(kRingBytes);
+    // xe does not save rings, and i915 before Gfx8 has requests of another form.
+    has_ring_ = !xe_ && work_.device->version_x10 >= 80 && head_ != tail_;
+    if (!has_ring_) return;
+    has_ring_ = made_.dump.memory.Map(kGlobalSpace, kRing, ring_, kRingBytes).ok();
+    if (has_ring_) engine_.ring_address = kRing;
+  }
+
+  // --- Registers ---
+
+  uint32_t Find(absl::string_view name) const { return tables_.FindDumped(name, engines_); }
+
+  // The register that kernels call `name`, if the device has it and it says something.
+  void Add(absl::string_view name, absl::Span<const Said> said, std::vector<ErrorRegister>& to) {
+    const std::optional<uint64_t> low = ValueOf(tables_, Find(name), said);
+    if (!low) return;
+    ErrorRegister one;
+    one.name = std::string(name);
+    one.value = *low;
+    const std::optional<uint64_t> high = ValueOf(tables_, Find(absl::StrCat(name, ":high")), said);
+    if (high) {
+      one.is_64 = true;
+      one.value |= *high << 32;
+    }
+    to.push_back(std::move(one));
+  }
+  void Add(absl::string_view name, absl::Span<const Said> said) {
+    Add(name, said, engine_.registers);
+  }
+
+  // The place of the unit that does not finish: it and those before it are busy. 0: none.
+  uint16_t StuckPlace() const {
+    if (!Is(HangKind::kPipeline)) return 0;
+    for (const tables::Container& container : tables_.containers()) {
+      for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {
+        if (leaf.extra == tables::kNone) continue;
+        const tables::Extra& extra = tables_.extra(leaf.extra);
+        if (extra.meaning == Meaning::kIdle && extra.meaning_at != 0 &&
+            UnitOfField(tables_.string(leaf.name)) == place_.unit) {
+          return extra.meaning_at;
+        }
+      }
+    }
+    return 0;
+  }
+
+  // A register of idle units, named `name` in the description and `as` in the dump.
+  void AddUnits(absl::string_view as, uint16_t stuck) {
+    const uint32_t found = Find(as);
+    if (found == tables::kNone) return;
+    const bool works = !Is(HangKind::kReset) && !Is(HangKind::kNotStarted);
+    uint64_t value = 0xffffffff;
+    for (const tables::Leaf& leaf : tables_.leaves(tables_.container(found).leaves)) {
+      if (leaf.extra == tables::kNone || leaf.bit >= 32) continue;
+      const tables::Extra& extra = tables_.extra(leaf.extra);
+      const bool is_unit = extra.meaning == Meaning::kIdle;
+      const bool busy = (is_unit && works && UnitOfField(tables_.string(leaf.name)) == "CS") ||
+                        (is_unit && extra.meaning_at != 0 && extra.meaning_at <= stuck) ||
+                        (extra.meaning == Meaning::kIdleExecution && Is(HangKind::kShader));
+      if (busy) value &= ~(uint64_t{1} << leaf.bit);
+    }
+    if (instdone_ == 0) instdone_ = static_cast<uint32_t>(value);
+    engine_.registers.push_back({std::string(as), value, false, {}});
+  }
+
+  void AddRegisters() {
+    const bool reset = Is(HangKind::kReset), not_started = Is(HangKind::kNotStarted);
+    uint64_t address = place_.address;
+    header_ = place_.header;
+    uint8_t bytes[4] = {};
+    if (header_ == 0 && made_.dump.memory.Copy(0, address, absl::MakeSpan(bytes)) == 4) {
+      header_ = static_cast<uint32_t>(decode::ReadBits(bytes, 0, 32));
+    }
+    // In a ring, an engine's active head is the ring's.
+    if (not_started) address = head_;
+    if (reset) address = 0;
+    if (reset || not_started) header_ = 0;
+    std::vector<Said> said = {
+        {Meaning::kActiveHead, address},          {Meaning::kHeader, header_},
+        {Meaning::kRingStart, reset ? 0 : kRing}, {Meaning::kRingHead, reset ? 0 : head_},
+        {Meaning::kRingTail, reset ? 0 : tail_},  {Meaning::kInstructionError, 1}};
+    if (has_ring_ || (xe_ && head_ != tail_)) {
+      Add(xe_ ? "RING_START" : "START", said);
+      Add(xe_ ? "RING_HEAD" : "HEAD", said);
+      if (has_ring_ && !reset && engine_.registers.back().name == "HEAD") {
+        const Said begin[] = {{Meaning::kRingHead, kRequest}};
+        const std::optional<uint64_t> value = ValueOf(tables_, Find("HEAD"), begin);
+        if (value) engine_.registers.back().extra = {*value};
+      }
+      Add(xe_ ? "RING_TAIL" : "TAIL", said);
+    }
+    Add("ACTHD", said);
+    Add(xe_ ? "RING_IPEHR" : "IPEHR", said);
+    if (Is(HangKind::kRefused)) Add(xe_ ? "RING_EIR" : "EIR", said);
+    const uint16_t stuck = StuckPlace();
+    AddUnits(xe_ ? "RING_INSTDONE" : "INSTDONE", stuck);
+    if (Is(HangKind::kShader) || Is(HangKind::kPipeline)) {
+      AddUnits(xe_ ? "INSTDONE_GEOM_SVGUNIT" : "GEOM_SVGUNIT_INSTDONE", stuck);
+      AddUnits(xe_ ? "SC_INSTDONE[0]" : "SC_INSTDONE", stuck);
+      AddUnits(xe_ ? "SC_INSTDONE_EXTRA[0]" : "SC_INSTDONE_EXTRA", stuck);
+      AddUnits(xe_ ? "ROW_INSTDONE[0]" : "ROW_INSTDONE[0][0]", stuck);
+    }
+    // xe's dumps have no fault registers: AddQueue().
+    if (!place_.unmapped || xe_) return;
+    said = {{Meaning::kFault, 1},
+            {Meaning::kFaultAddress, *place_.unmapped},
+            {Meaning::kFaultGlobal, work_.global ? uint64_t{1} : 0}};
+    Add("FAULT_REG", said);
+    Add("FAULT_TLB_DATA0", said, state_.registers);
+    Add("FAULT_TLB_DATA1", said, state_.registers);
+  }
+
+  // --- What the kernel says ---
+
+  // Newlines end a line.
+  std::string Process() const { return decode::Harmless(work_.process); }
+
+  void AddOwner() {
+    state_.title =
+        absl::StrFormat("GPU HANG: ecode %d:%x:%08x, in %s [%d]", work_.device->version_x10 / 10,
+                        1u << (work_.engine_class & 31), header_ ^ instdone_, Process(), work_.pid);
+    engine_.process = absl::StrCat(Process(), "[", work_.pid, "]");
+    state_.facts.push_back(Fact("Kernel", "packsmith-mock"));
+    state_.facts.push_back(Fact("Time", absl::StrCat(time_s_, " s 0 us")));
+    state_.facts.push_back(Fact(absl::StrCat("Active process (on ring ", engine_.name, ")"),
+                                absl::StrCat(Process(), " [", work_.pid, "]")));
+    if (!has_ring_) return;
+    ErrorRequest request;
+    request.text =
+        absl::StrFormat("ELSP[0]:  pid %d, seqno %d:%d+, prio 0, start %08x, head %08x, tail %08x",
+                        work_.pid, work_.context, work_.number, kRing, kRequest, tail_);
+    engine_.requests = {request};
+  }
+
+  // The queue at fault, and what the firmware has said of it.
+  void AddQueue() {
+    const auto queue = static_cast<uint32_t>(work_.context);
+    const auto number = static_cast<uint32_t>(work_.number);
+    state_.facts.push_back(
+        Fact("Reason", Is(HangKind::kNotYielding)
+                           ? absl::StrCat("Schedule disable failed to respond, guc_id=", queue,
+                                          ", ret=-62, guc_read=1")
+                           : absl::StrCat("Timedout job - seqno=", number, ", lrc_seqno=", number,
+                                          ", guc_id=", queue, ", flags=0x0")));
+    state_.facts.push_back(Fact("kernel", "packsmith-mock"));
+    state_.facts.push_back(Fact("module", "xe"));
+    state_.facts.push_back(Fact("Snapshot time", absl::StrCat(time_s_, ".000000000")));
+    state_.facts.push_back(Fact("Process", absl::StrCat(Process(), " [", work_.pid, "]")));
+    ErrorContext& context = state_.contexts.emplace_back();
+    context.id = absl::StrCat(queue);
+    context.engine = engine_.name;
+    context.finished = number - 1;
+    context.started = Is(HangKind::kNotStarted) ? number - 1 : number;
+    if (!place_.unmapped && !Is(HangKind::kResetByOther)) return;
+    guc::Channel channel;
+    if (Is(HangKind::kResetByOther)) {
+      channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue + 1});
+    } else {
+      // Before Xe2 the firmware only knows that the memory unit gave up.
+      if (work_.device->version_x10 >= 200) {
+        constexpr uint32_t kClasses[] = {0, 3, 1, 2, 5};  // of the firmware, by the interface's
+        guc::REPORT_PAGE_FAULT_REQ_DESC fault;
+        fault.access = place_.unmapped_write ? 1 : 0;
+        fault.asid = queue;
+        fault.engine_class =
+            work_.engine_class < std::size(kClasses) ? kClasses[work_.engine_class] : 0;
+        fault.address = *place_.unmapped & ~uint64_t{0xfff};
+        channel.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
+      }
+      constexpr uint32_t kNoType = 0xdeadbeef;
+      channel.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {queue, kNoType});
+      channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue});
+    }
+    state_.blobs.push_back({"CTB", std::make_shared<Given>(channel.bytes())});
+  }
+
+  const tables::Tables& tables_;
+  const Work& work_;
+  const HangPlace& place_;
+  const absl::string_view why_;
+  const int64_t time_s_;
+  const bool xe_;
+  WorkDump made_;
+  std::vector<uint8_t> ring_;
+  uint64_t head_ = 0, tail_ = 0;
+  bool has_ring_ = false;  // in the dump
+  uint64_t engines_ = 0;
+  uint32_t header_ = 0, instdone_ = 0;
+  ErrorState state_;
+  ErrorEngine engine_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::string> MakeHangReport(const Work& work, const std::optional<HangPlace>& place,
                                            absl::string_view why, int64_t time_s) {
-  const bool xe = work.interface == "xe";
-  if ((!xe && work.interface != "i915") || work.device == nullptr || work.streams.empty()) {
+  const bool known = work.interface == "xe" || work.interface == "i915";
+  if (!known || work.device == nullptr || work.streams.empty()) {
     return absl::UnimplementedError(
         absl::StrCat("kernels save no report of a hang of ", work.interface));
   }
-  absl::StatusOr<tables::Tables> tables = FindGeneration(work.device->generation);
+  const absl::StatusOr<tables::Tables> tables = FindGeneration(work.device->generation);
   if (!tables.ok()) return tables.status();
-  WorkDump made = DumpOf(work, {.dumpable_only = true, .as_own_space = true});
-  Dump& dump = made.dump;
-  const size_t stream = place && place->stream < work.streams.size() ? place->stream : 0;
-  for (size_t i = 0; i < dump.submissions.size(); ++i) {
-    // A queue of xe is one engine, whatever its width.
-    dump.submissions[i].engine = KernelName(
-        work.engine_class, work.engine_instance + static_cast<uint32_t>(xe ? stream : i));
-  }
+  HangPlace at = place.value_or(HangPlace{.address = work.streams[0].address});
+  if (at.stream >= work.streams.size()) at.stream = 0;
+  return Report(*tables, work, at, why, time_s).Write();
+}
 
-  std::vector<Said> said = {
-      {Meaning::kActiveHead, place ? place->address : work.streams[stream].address},
-      {Meaning::kHeader, place ? place->header : 0}};
-  if (place && place->unmapped) {
-    said.push_back({Meaning::kFault, 1});
-    said.push_back({Meaning::kFaultAddress, *place->unmapped});
-    said.push_back({Meaning::kFaultGlobal, work.global ? uint64_t{1} : 0});
+std::string KernelLogOfHang(const Work& work, const std::optional<HangPlace>& place,
+                            absl::string_view slot) {
+  const std::string engine = EngineOfPlace(work, place ? place->stream : 0);
+  const std::string process = absl::StrCat(decode::Harmless(work.process), " [", work.pid, "]");
+  const HangKind kind = place ? place->kind : HangKind::kCommand;
+  if (work.interface == "xe") {
+    return absl::StrFormat(
+        "xe %s: [drm] Tile0: GT0: Timedout job: seqno=%d, lrc_seqno=%d, guc_id=%d, flags=0x0 in "
+        "%s\nxe %s: [drm] Xe device coredump has been created\n",
+        slot, work.number, work.number, work.context, process, slot);
   }
-  ErrorState state;
-  ErrorEngine engine;
-  engine.name = dump.submissions[stream].engine;
-  engine.hung = true;
-  const uint32_t index = tables->FindEngine(engine.name);
-  const uint64_t engines = index == tables::kNone ? ~uint64_t{0} : uint64_t{1} << index;
-  const auto add = [&](absl::string_view name, std::vector<ErrorRegister>& to) {
-    Add(*tables, engines, name, said, to);
-  };
-  add("ACTHD", engine.registers);
-  add(xe ? "RING_IPEHR" : "IPEHR", engine.registers);
-  if (place && place->unmapped) {
-    add(xe ? "RING_FAULT_REG" : "FAULT_REG", engine.registers);
-    add("FAULT_TLB_DATA0", state.registers);
-    add("FAULT_TLB_DATA1", state.registers);
-  }
-  // Newlines end a line.
-  const std::string process = decode::Harmless(work.process);
-  const uint32_t header = place ? place->header : 0;
-  if (xe) {
-    state.facts.push_back(Fact("Reason", absl::StrCat("Timedout job - seqno=", work.number)));
-    state.facts.push_back(Fact("kernel", "packsmith-mock"));
-    state.facts.push_back(Fact("module", "xe"));
-    state.facts.push_back(Fact("Snapshot time", absl::StrCat(time_s, ".000000000")));
-    state.facts.push_back(Fact("Process", absl::StrCat(process, " [", work.pid, "]")));
-  } else {
-    state.title =
-        absl::StrFormat("GPU HANG: ecode %d:%x:%08x, in %s [%d]", work.device->version_x10 / 10,
-                        1u << (work.engine_class & 31), header, process, work.pid);
-    engine.process = absl::StrCat(process, "[", work.pid, "]");
-    state.facts.push_back(Fact("Kernel", "packsmith-mock"));
-    state.facts.push_back(Fact("Time", absl::StrCat(time_s, " s 0 us")));
-    state.facts.push_back(Fact(absl::StrCat("Active process (on ring ", engine.name, ")"),
-                               absl::StrCat(process, " [", work.pid, "]")));
-  }
-  state.facts.push_back(Fact("Simulation", std::string(why)));
-  state.engines.push_back(std::move(engine));
-  dump.error_state = std::make_shared<const ErrorState>(std::move(state));
-  return xe ? WriteXeDevcoredump(dump, {}) : WriteI915Error(dump, {});
+  if (work.interface != "i915") return "";
+  const std::string why = kind == HangKind::kNotYielding ? "preemption time out"
+                          : kind == HangKind::kRefused
+                              ? "CS error"
+                              : absl::StrCat("stopped heartbeat on ", engine);
+  return absl::StrFormat(
+      "i915 %s: [drm] Resetting %s for %s\ni915 %s: [drm] %s context reset due to GPU hang\n", slot,
+      engine, why, slot, process);
 }
 
 void HangReporter::OnDone(const Work& work, Outcome outcome, absl::string_view why) {
   if (outcome != Outcome::kHung) return;
-  absl::StatusOr<std::string> report = MakeHangReport(
-      work, place_of_ ? place_of_(work) : std::nullopt, why, static_cast<int64_t>(::time(nullptr)));
-  if (report.ok()) deliver_(work, *std::move(report));
+  const std::optional<HangPlace> place = place_of_ ? place_of_(work) : std::nullopt;
+  absl::StatusOr<std::string> report =
+      MakeHangReport(work, place, why, static_cast<int64_t>(::time(nullptr)));
+  if (report.ok()) deliver_(work, place, *std::move(report));
 }
 
 }  // namespace packsmith::capture

@@ -263,6 +263,8 @@ Outcome SimExecutor::Execute(const Work& work, std::string& why) {
 }
 
 Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& why) {
+  const auto stop_at = options_.stop_at.find(work.number);
+  const bool stops = stop_at != options_.stop_at.end();
   const int64_t begin = Now();
   int64_t now = begin;
   Lane* waits = nullptr;
@@ -276,6 +278,12 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
         uint64_t piece = kPiece;
         if (options_.max_commands != 0) {
           piece = std::min(piece, options_.max_commands - running.commands);
+        }
+        if (stops) {
+          if (lane.streamer.address() == stop_at->second) {
+            return Hang(work, lane, "as asked for", why);
+          }
+          piece = 1;
         }
         lane.memory.Restart();
         const sim::Stop stop = lane.streamer.Run(piece);
@@ -320,7 +328,13 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
     }
     if (running.parts.size() == 1) break;
   }
-  if (waits == nullptr) return Outcome::kDone;
+  if (waits == nullptr) {
+    if (stops) {
+      Say(work, absl::StrFormat("does not hang as asked for: its batch does not reach 0x%x",
+                                stop_at->second));
+    }
+    return Outcome::kDone;
+  }
   why = WaitText(*waits);
   return Outcome::kWaiting;
 }
@@ -371,7 +385,10 @@ std::string SimExecutor::Locate(const Work& work, Lane& lane, const std::string&
                                                  : tables.string(tables.container(container).name),
                       hang_place_.address);
   if (!text.empty()) return absl::StrCat(text, "; the next one is ", at);
-  if (!miss.any) return absl::StrCat(at, ": ", fault);
+  if (!miss.any) {
+    hang_place_.kind = HangKind::kRefused;
+    return absl::StrCat(at, ": ", fault);
+  }
   hang_place_.unmapped = miss.address;
   hang_place_.unmapped_write = miss.writes;
   return fetched ? absl::StrFormat("%s %s 0x%x, %s", at, miss.writes ? "writes" : "reads",

@@ -48,6 +48,9 @@ struct SimExecutorOptions {
   // Receives lines, without newlines, of what is not executed as hardware does it. Control
   // characters are escaped. Called with the kernel's lock held.
   std::function<void(absl::string_view)> say = {};
+  // Submissions (Work::number) that hang at the command at an address; what is before it is
+  // executed.
+  std::map<uint64_t, uint64_t> stop_at = {};
   // CLOCK_MONOTONIC in nanoseconds, for tests; empty: the system's.
   std::function<int64_t()> now = {};
 };

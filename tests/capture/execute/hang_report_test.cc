@@ -40,7 +40,9 @@ Hang HangOf(const Works& works, const Work& work) {
   EXPECT_EQ(executor.Execute(work, why), Outcome::kHung);
   Hang hang;
   HangReporter reporter([&](const Work& of) { return executor.PlaceOfHang(of); },
-                        [&](const Work&, std::string text) { hang.text = std::move(text); });
+                        [&](const Work&, const std::optional<HangPlace>&, std::string text) {
+                          hang.text = std::move(text);
+                        });
   reporter.OnDone(work, Outcome::kHung, why);
   auto bytes = std::make_shared<std::string>(hang.text);
   absl::StatusOr<Dump> dump = ReadDump(

@@ -14,6 +14,20 @@ COLLECT = os.path.abspath(sys.argv[1])
 UNITS = [pathlib.Path(os.path.abspath(path)) for path in sys.argv[2:]]
 RULE, = (path for path in UNITS if path.suffix == ".rules")
 # KEY=="value", KEY{attribute}+="value"
+# Shows udev a folder as /sys, and a rule as the only one, in a mount namespace of its own: $1 is
+# udevadm, $2 the folder, $3 the rule, $4 the event's action, $5 the device's path.
+UDEV = """
+mount -t tmpfs none /run
+mkdir -p /run/udev/rules.d
+cp "$3" /run/udev/rules.d/
+for folder in /etc /usr/local/lib /usr/lib /lib; do
+  if [ -d "$folder/udev/rules.d" ]; then mount -t tmpfs none "$folder/udev/rules.d"; fi
+done
+mount --bind "$2" /sys
+export SYSTEMD_DEVICE_VERIFY_SYSFS=0 SYSTEMD_LOG_LEVEL=debug
+"$1" test --action="$4" "/sys/$5" 2>&1
+"""
+CARD = "devices/pci0000:00/0000:03:00.0/drm"
 TERM = re.compile(r'([A-Z]+)(?:\{([A-Za-z_]+)\})?(==|!=|\+=|:=|=)"([^"]*)"')
 
 
@@ -86,6 +100,61 @@ class UnitsTest(unittest.TestCase):
         self.assertEqual(started[:3], ["/usr/bin/systemctl", "--no-block", "start"])
         for wanted in (dumps["ENV{SYSTEMD_WANTS}+="], started[3]):
             self.assertIn(wanted.replace("%k", ""), names)
+
+    def udev(self, rule: pathlib.Path, *events: tuple[str, str, str]) -> list[str]:
+        """What udev does about events: action, device below /sys, and the event's properties."""
+        udevadm, unshare = shutil.which("udevadm"), shutil.which("unshare")
+        if udevadm is None or unshare is None:
+            self.skipTest("udevadm or unshare is not installed: the rule is not run by udev")
+        space = [unshare, "--mount", *(["--map-root-user"] if os.geteuid() else [])]
+        tried = subprocess.run([*space, "mount", "-t", "tmpfs", "none", "/run"],
+                               capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            self.skipTest(f"no mount namespaces here, the rule is not run by udev: {tried.stderr}")
+        shown: list[str] = []
+        # An event's properties are those of the device's file here.
+        for action, path, properties in events:
+            with tempfile.TemporaryDirectory() as name:
+                subsystem = "devcoredump" if "devcoredump" in path else "drm"
+                device = pathlib.Path(name) / path
+                device.mkdir(parents=True)
+                (device / "uevent").write_text(properties, encoding="ascii")
+                (pathlib.Path(name) / "class" / subsystem).mkdir(parents=True)
+                up = "../" * len(pathlib.Path(path).parts)
+                (device / "subsystem").symlink_to(f"{up}class/{subsystem}")
+                (pathlib.Path(name) / "class" / subsystem / device.name).symlink_to(f"../../{path}")
+                done = subprocess.run([*space, "sh", "-ec", UDEV, "sh", udevadm, name, str(rule),
+                                       action, path], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                shown.append(done.stdout)
+        return shown
+
+    def test_udev_starts_a_unit_for_each_hang_and_for_nothing_else(self) -> None:
+        dump = "devices/virtual/devcoredump/devcd3"
+        minor = "DEVTYPE=drm_minor\n"
+        started = "run: '/usr/bin/systemctl --no-block start packsmith-collect@card0.service'"
+        added, removed, error, cleared, reset, render, plugged = self.udev(
+            RULE, ("add", dump, ""), ("remove", dump, ""),
+            ("change", f"{CARD}/card0", minor + "ERROR=1\n"),
+            ("change", f"{CARD}/card0", minor + "ERROR=0\n"),
+            ("change", f"{CARD}/card0", minor + "RESET=1\n"),
+            ("change", f"{CARD}/renderD128", minor + "ERROR=1\n"),
+            ("add", f"{CARD}/card0", minor + "ERROR=1\n"))
+        self.assertIn("\nSYSTEMD_WANTS=packsmith-collect@devcd3.service\n", added)
+        self.assertRegex(added, r"\nTAGS=\S*:systemd:")
+        self.assertIn(started, error)
+        for nothing in (removed, cleared, reset, render, plugged):
+            self.assertNotIn("packsmith-collect@", nothing)
+        for one in (added, error):
+            self.assertNotRegex(one, rf"{RULE.name}:\d+.*([Ii]nvalid|[Uu]nknown|ignor)")
+
+    def test_udev_finds_a_mistake_in_a_rule(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            broken = pathlib.Path(name) / RULE.name
+            broken.write_text(RULE.read_text(encoding="ascii") + 'NONSENSE=="1"\n',
+                              encoding="ascii")
+            shown, = self.udev(broken, ("add", "devices/virtual/devcoredump/devcd3", ""))
+            self.assertRegex(shown, rf"{RULE.name}:\d+.*([Ii]nvalid|[Uu]nknown|ignor)")
 
     def test_udev_takes_the_rule(self) -> None:
         udevadm = shutil.which("udevadm")

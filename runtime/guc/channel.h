@@ -1,9 +1,11 @@
 // The memory of a channel between the driver and the GPU's firmware (CTB), to which messages are
-// written one by one.
-#ifndef PACKSMITH_TESTS_GUC_CHANNEL_H_
-#define PACKSMITH_TESTS_GUC_CHANNEL_H_
-
-#include <gtest/gtest.h>
+// written one by one: for what imitates a kernel, or its dumps.
+//
+//   guc::Channel channel;
+//   channel.FromGuc(GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {guc_id});
+//   channel.bytes();
+#ifndef PACKSMITH_RUNTIME_GUC_CHANNEL_H_
+#define PACKSMITH_RUNTIME_GUC_CHANNEL_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -28,19 +30,16 @@ class Channel {
     const size_t start = from_guc ? kFromGuc : kToGuc;
     const size_t size = from_guc ? kChannel - kFromGuc : kFromGuc - kToGuc;
     std::vector<uint32_t> message(2);
-    EXPECT_FALSE(
-        (CTB_MESSAGE{.dwords = static_cast<uint32_t>(payload.size()) + 1, .fence = next_fence_++}
-             .pack(&message[0])));
-    EXPECT_FALSE(
-        (HXG_MESSAGE{.action = action, .type = type, .from_guc = from_guc}.pack(&message[1])));
+    Pack(CTB_MESSAGE{.dwords = static_cast<uint32_t>(payload.size()) + 1, .fence = next_fence_++},
+         &message[0]);
+    Pack(HXG_MESSAGE{.action = action, .type = type, .from_guc = from_guc}, &message[1]);
     message.insert(message.end(), payload.begin(), payload.end());
     for (const uint32_t word : message) words_[start + at++ % size] = word;
     return at % size;
   }
   void Descriptor(bool from_guc, size_t head, size_t tail) {
-    EXPECT_FALSE(
-        (CTB_DESCRIPTOR{.head = static_cast<uint32_t>(head), .tail = static_cast<uint32_t>(tail)}
-             .pack(&words_[from_guc ? 0x800 / 4 : 0])));
+    Pack(CTB_DESCRIPTOR{.head = static_cast<uint32_t>(head), .tail = static_cast<uint32_t>(tail)},
+         &words_[from_guc ? 0x800 / 4 : 0]);
   }
 
   // After those that were sent before, and read by the receiver: events of the firmware, requests
@@ -57,7 +56,7 @@ class Channel {
   template <class T>
   static std::vector<uint32_t> Payload(const T& message) {
     std::vector<uint32_t> words(T::length);
-    EXPECT_FALSE(message.pack(words.data()));
+    Pack(message, words.data());
     return words;
   }
 
@@ -69,6 +68,13 @@ class Channel {
   }
 
  private:
+  // A value that does not fit leaves zeros, which are no message.
+  template <class T>
+  static void Pack(const T& message, uint32_t* to) {
+    const packsmith::error wrong = message.pack(to);
+    static_cast<void>(wrong);
+  }
+
   std::vector<uint32_t> words_;
   uint32_t next_fence_ = 0;
   size_t to_guc_ = 0, from_guc_ = 0;
@@ -76,4 +82,4 @@ class Channel {
 
 }  // namespace packsmith::guc
 
-#endif  // PACKSMITH_TESTS_GUC_CHANNEL_H_
+#endif  // PACKSMITH_RUNTIME_GUC_CHANNEL_H_

@@ -1,0 +1,103 @@
+#include "runtime/capture/execute/planned_hang.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace packsmith::capture {
+namespace {
+
+struct Kind {
+  absl::string_view name;
+  HangKind kind;
+};
+constexpr Kind kKinds[] = {
+    {"command", HangKind::kCommand},
+    {"refused", HangKind::kRefused},
+    {"shader", HangKind::kShader},
+    {"not-started", HangKind::kNotStarted},
+    {"not-yielding", HangKind::kNotYielding},
+    {"reset", HangKind::kReset},
+    {"reset-by-other", HangKind::kResetByOther},
+};
+
+}  // namespace
+
+absl::StatusOr<PlannedHang> ParsePlannedHang(absl::string_view text) {
+  const absl::string_view whole = text;
+  const auto wrong = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        whole, ": ", what, "; the form is N[:KIND][@ADDRESS], such as 3 or 3:shader@0x1000"));
+  };
+  PlannedHang hang;
+  if (const size_t at = text.find('@'); at != absl::string_view::npos) {
+    uint64_t address = 0;
+    absl::string_view digits = text.substr(at + 1);
+    const bool hex = absl::ConsumePrefix(&digits, "0x");
+    if (!(hex ? absl::SimpleHexAtoi(digits, &address) : absl::SimpleAtoi(digits, &address))) {
+      return wrong("the address is not a number of up to 64 bits");
+    }
+    hang.address = address;
+    text = text.substr(0, at);
+  }
+  if (const size_t at = text.find(':'); at != absl::string_view::npos) {
+    const absl::string_view name = text.substr(at + 1);
+    const auto* const kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                          [&](const Kind& one) { return one.name == name; });
+    if (kind != std::end(kKinds)) {
+      hang.kind = kind->kind;
+    } else if (name.empty()) {
+      return wrong("the kind is missing");
+    } else {
+      hang.kind = HangKind::kPipeline;
+      hang.unit = std::string(name);
+    }
+    text = text.substr(0, at);
+  }
+  if (!absl::SimpleAtoi(text, &hang.submission) || hang.submission == 0) {
+    return wrong("the submission must be a number from 1 on");
+  }
+  return hang;
+}
+
+absl::string_view UnitOfField(absl::string_view field) { return absl::StripSuffix(field, " Done"); }
+
+std::vector<std::string> PipelineUnits(const tables::Tables& tables) {
+  std::multimap<uint16_t, std::string> units;
+  for (const tables::Container& container : tables.containers()) {
+    for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
+      if (leaf.extra == tables::kNone) continue;
+      const tables::Extra& extra = tables.extra(leaf.extra);
+      if (extra.meaning != tables::Meaning::kIdle || extra.meaning_at == 0) continue;
+      units.emplace(extra.meaning_at, UnitOfField(tables.string(leaf.name)));
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [place, name] : units) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<HangPlace> PlannedPlace(absl::Span<const PlannedHang> plans, const Work& work,
+                                      std::optional<HangPlace> found) {
+  const auto plan = std::find_if(plans.begin(), plans.end(), [&](const PlannedHang& one) {
+    return one.submission == work.number;
+  });
+  if (plan == plans.end()) return found;
+  if (!found) {
+    found.emplace();
+    if (!work.streams.empty()) found->address = work.streams[0].address;
+    if (plan->address) found->address = *plan->address;
+  }
+  found->kind = plan->kind;
+  found->unit = plan->unit;
+  return found;
+}
+
+}  // namespace packsmith::capture
