@@ -3,4 +3,4 @@
 VERSION = "0.1.0"
 
 # The date of that version, which packages of it have.
-DATE = "2026-01-01"
+DATE = "2026-11-27"

@@ -53,7 +53,9 @@ def _deb_impl(ctx):
         # What it depends on is looked up in the machine's list of packages.
         execution_requirements = {"no-remote": "1", "no-cache": "1"},
     )
-    return [DefaultInfo(files = depset([deb]))]
+
+    # Native rules take from `data` what is in the runfiles of its targets, not their files.
+    return [DefaultInfo(files = depset([deb]), runfiles = ctx.runfiles(files = [deb]))]
 
 packsmith_deb = rule(
     implementation = _deb_impl,

@@ -142,6 +142,14 @@ Texel TexelOf(const tables::Tables& tables, const decode::ImageSeen& image) {
     if (component.type == ComponentType::kUnused || name.empty()) continue;
     texel.channels.push_back({component, ChannelsOf(name[0])});
   }
+  // Of depth and stencil in one texel, depth is shown.
+  const auto is = [&](const Channel& channel, char letter) {
+    return tables.string(channel.component.name)[0] == letter;
+  };
+  if (std::any_of(texel.channels.begin(), texel.channels.end(),
+                  [&](const Channel& one) { return is(one, 'D'); })) {
+    std::erase_if(texel.channels, [&](const Channel& one) { return is(one, 'S'); });
+  }
   return texel;
 }
 

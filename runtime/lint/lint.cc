@@ -41,10 +41,10 @@ struct AllState {
 // All that depends on the description.
 class Rules {
  public:
-  Rules(const tables::Tables& tables, const Product& product, Alarms& alarms)
+  Rules(const tables::Tables& tables, const Product& product, const Zones& zones, Alarms& alarms)
       : evaluator(tables),
         records(tables, alarms),
-        pointers(tables, evaluator, alarms),
+        pointers(tables, evaluator, zones, alarms),
         relations(tables, alarms),
         vertices(tables, evaluator, alarms),
         settings(tables, alarms),
@@ -92,7 +92,7 @@ class Linter : public LintSink {
     }
     if (rules_ != nullptr && product.platform == platform_) return;
     platform_ = product.platform;
-    rules_ = std::make_unique<Rules>(*tables_, product, alarms_);
+    rules_ = std::make_unique<Rules>(*tables_, product, options_.zones, alarms_);
     rules_->pointers.OnDump(dump_);
     for (auto& [key, state] : states_) state->workarounds = {};
   }

@@ -20,6 +20,7 @@
 #include "runtime/decode/record.h"
 #include "runtime/lint/alarm.h"
 #include "runtime/lint/platforms.h"
+#include "runtime/lint/zones.h"
 
 namespace packsmith::lint {
 
@@ -38,6 +39,8 @@ struct LintOptions {
   // In place of what the dump says.
   std::optional<Product> product = {};
   History history = History::kAuto;
+  // The driver's, for the rule about pointers that leave them; without: that is not checked.
+  Zones zones = {};
 };
 
 class LintSink : public decode::Sink {

@@ -26,9 +26,11 @@ bool Points(const tables::Tables& tables, const tables::Leaf& leaf) {
 
 }  // namespace
 
-PointerRules::PointerRules(const tables::Tables& tables, const Evaluator& evaluator, Alarms& alarms)
+PointerRules::PointerRules(const tables::Tables& tables, const Evaluator& evaluator,
+                           const Zones& zones, Alarms& alarms)
     : tables_(tables),
       evaluator_(evaluator),
+      zones_(zones),
       alarms_(alarms),
       setting_(tables, SetsBase),
       pointing_(tables, Points) {}
@@ -57,6 +59,7 @@ void PointerRules::Check(const Record& record, absl::Span<const KeptLead> leads,
   }
   for (const KeptLead& lead : leads) {
     CheckExtent(lead, place);
+    CheckZone(lead, place);
     CheckHeap(lead, context, place);
     if (lead.pointer->align != tables::kNone) CheckAlignment(record, lead, context, place);
   }
@@ -100,6 +103,30 @@ void PointerRules::CheckExtent(const KeptLead& lead, const Place& place) {
   alarms_.Raise(RuleId::kLeavesBuffer, place, PlaceOf(lead.at),
                 absl::StrFormat("%d bytes from 0x%x on, of which \"%s\" has %d", lead.size,
                                 lead.address, buffer->name, left));
+}
+
+void PointerRules::CheckZone(const KeptLead& lead, const Place& place) {
+  // Zones divide the address space of batches.
+  if (zones_.all().empty() || lead.space != place.space) return;
+  const Zone* const zone = zones_.Find(lead.address);
+  if (zone == nullptr) {
+    return alarms_.Raise(RuleId::kOutsideZone, place, PlaceOf(lead.at),
+                         absl::StrFormat("0x%x is in no zone", lead.address));
+  }
+  if (lead.size > zone->end - lead.address) {
+    return alarms_.Raise(
+        RuleId::kOutsideZone, place, PlaceOf(lead.at),
+        absl::StrFormat("%d bytes from 0x%x on, of which the zone \"%s\" has %d", lead.size,
+                        lead.address, zone->name, zone->end - lead.address));
+  }
+  if (lead.pointer->base >= tables_.bases().size()) return;
+  const absl::string_view base = tables_.string(tables_.bases()[lead.pointer->base].name);
+  if (!zones_.IsFor(*zone, base)) {
+    alarms_.Raise(
+        RuleId::kOutsideZone, place, PlaceOf(lead.at),
+        absl::StrFormat("0x%x is in the zone \"%s\", which is not for offsets from \"%s\"",
+                        lead.address, zone->name, base));
+  }
 }
 
 void PointerRules::CheckHeap(const KeptLead& lead, const Context& context, const Place& place) {

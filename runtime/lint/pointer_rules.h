@@ -10,6 +10,7 @@
 #include "runtime/dump/dump.h"
 #include "runtime/lint/alarms.h"
 #include "runtime/lint/context.h"
+#include "runtime/lint/zones.h"
 #include "runtime/tables/tables.h"
 
 namespace packsmith::lint {
@@ -26,7 +27,8 @@ struct KeptLead {
 class PointerRules {
  public:
   // All must outlive this.
-  PointerRules(const tables::Tables& tables, const Evaluator& evaluator, Alarms& alarms);
+  PointerRules(const tables::Tables& tables, const Evaluator& evaluator, const Zones& zones,
+               Alarms& alarms);
 
   void OnDump(const Dump* dump) { dump_ = dump; }
   // The bases that a record sets, and their sizes. After Check().
@@ -39,12 +41,14 @@ class PointerRules {
   void CheckMissing(const decode::Record& record, const decode::Fault& fault,
                     const Context& context, const Place& place);
   void CheckExtent(const KeptLead& lead, const Place& place);
+  void CheckZone(const KeptLead& lead, const Place& place);
   void CheckHeap(const KeptLead& lead, const Context& context, const Place& place);
   void CheckAlignment(const decode::Record& record, const KeptLead& lead, const Context& context,
                       const Place& place);
 
   const tables::Tables& tables_;
   const Evaluator& evaluator_;
+  const Zones& zones_;
   Alarms& alarms_;
   decode::ChosenLeaves setting_;
   decode::ChosenLeaves pointing_;

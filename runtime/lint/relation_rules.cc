@@ -32,6 +32,24 @@ void AddOnce(std::vector<uint32_t>& all, uint32_t one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
 }
 
+bool IsProgram(const tables::Tables& tables, const tables::Pointer& pointer) {
+  return pointer.target_kind == tables::TargetKind::kData &&
+         tables.data(pointer.target).is_code != 0;
+}
+
+bool PointsToProgram(const tables::Tables& tables, const tables::Leaf& leaf) {
+  return leaf.extra != tables::kNone && tables.extra(leaf.extra).pointer != tables::kNone &&
+         IsProgram(tables, tables.pointer(tables.extra(leaf.extra).pointer));
+}
+
+// Whether the condition compares a state, which no packet has.
+bool AsksForState(const tables::Tables& tables, uint32_t condition) {
+  if (condition == tables::kNone) return false;
+  const auto terms = tables.terms(tables.condition(condition).terms);
+  return std::any_of(terms.begin(), terms.end(),
+                     [](const tables::Term& term) { return term.of_state != 0; });
+}
+
 }  // namespace
 
 RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
@@ -40,8 +58,11 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
       committers_(tables.containers().size()),
       bases_of_(tables.containers().size()),
       sets_(tables.containers().size()),
+      replacers_(tables.containers().size()),
       is_fence_(tables.containers().size()),
-      readers_(tables.bases().size()) {
+      readers_(tables.bases().size()),
+      stage_of_(tables.containers().size(), tables::kNone),
+      programs_(tables, PointsToProgram) {
   for (const tables::Client& client : tables.clients()) {
     clients_[static_cast<size_t>(client.kind)] = &client;
   }
@@ -54,6 +75,7 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
     is_fence_[i] = std::any_of(operations.begin(), operations.end(), [](const auto& operation) {
       return operation.kind == tables::OperationKind::kFence;
     });
+    std::vector<uint32_t> stages;
     for (const tables::Range range : {container.leaves, container.tail_leaves}) {
       for (const tables::Leaf& leaf : tables.leaves(range)) {
         if (leaf.extra == tables::kNone) continue;
@@ -61,6 +83,13 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
         if (extra.sets_base != tables::kNone) AddOnce(sets_[i], extra.sets_base);
         for (uint32_t p = extra.pointer; p != tables::kNone; p = tables.pointer(p).next) {
           const tables::Pointer& pointer = tables.pointer(p);
+          const uint32_t stage =
+              tables.string(pointer.stage).empty() ? tables::kNone : pointer.stage;
+          if (!IsProgram(tables, pointer)) {
+            AddOnce(stages, stage);
+          } else if (stage != tables::kNone) {
+            AddOnce(programs_of_[stage], i);
+          }
           if (pointer.base == tables::kNone) continue;
           AddOnce(bases_of_[i], pointer.base);
           auto reader = static_cast<uint32_t>(tables::ClientKind::kState);
@@ -69,6 +98,14 @@ RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
           }
           if (reader < tables::kClientKinds) readers_[pointer.base] |= 1u << reader;
         }
+      }
+    }
+    if (stages.size() == 1) stage_of_[i] = stages[0];
+    // Who moves a base invalidates what counts from it. Others may set what they invalidate, as
+    // those do that have the values of several.
+    for (const tables::Relation& relation : tables.relations(container.relations)) {
+      if (relation.kind == RelationKind::kInvalidates && sets_[i].empty()) {
+        replacers_[relation.container].push_back(i);
       }
     }
   }
@@ -85,11 +122,11 @@ void RelationRules::OnPacket(const decode::Record& record, const Place& place,
   }
   for (auto& [base, moved] : state.moved) moved.done |= done.actions;
   state.invalid.erase(index);
+  if (const std::optional<bool> runs = RunsPrograms(record)) state.runs[index] = *runs;
   const auto relations = tables_.relations(container.relations);
   const bool requires_some =
-      std::any_of(relations.begin(), relations.end(), [&](const tables::Relation& one) {
-        return one.kind == RelationKind::kRequires && is_fence_[one.container];
-      });
+      std::any_of(relations.begin(), relations.end(),
+                  [&](const tables::Relation& one) { return one.kind == RelationKind::kRequires; });
   if (requires_some || !committers_[index].empty()) {
     state.open[index] = {index, context.packets, context.work, context.work <= context.batch_begin,
                          place};
@@ -136,6 +173,35 @@ bool RelationRules::CountsFromMoved(uint32_t container, uint32_t by,
   return !common;
 }
 
+std::optional<bool> RelationRules::RunsPrograms(const decode::Record& record) {
+  std::optional<bool> runs;
+  decode::ForEachField(tables_, programs_, record.view(), [&](const decode::FieldAt& at) {
+    if (!runs) runs = false;
+    if (*runs) return;
+    const decode::Scope scope(tables_, at, record.bytes);
+    uint32_t i = tables_.extra(at.leaf->extra).pointer;
+    for (; i != tables::kNone; i = tables_.pointer(i).next) {
+      // What is not known here, it may run.
+      const uint32_t when = tables_.pointer(i).when;
+      if (at.cut || scope.Holds(when) || AsksForState(tables_, when)) runs = true;
+    }
+  });
+  return runs;
+}
+
+bool RelationRules::IsOff(uint32_t stage, const RelationState& state) const {
+  const auto packets = programs_of_.find(stage);
+  if (packets == programs_of_.end()) return false;
+  bool was_set = false;
+  for (const uint32_t packet : packets->second) {
+    const auto runs = state.runs.find(packet);
+    if (runs == state.runs.end()) continue;
+    if (runs->second) return false;
+    was_set = true;
+  }
+  return was_set;
+}
+
 void RelationRules::CheckWork(const tables::Container& work, const Place& place,
                               const Context& context, RelationState& state) {
   if (context.is_whole) {
@@ -149,7 +215,7 @@ void RelationRules::CheckWork(const tables::Container& work, const Place& place,
                     std::string(tables_.string(tables_.container(relation.container).name)));
     }
   }
-  for (const auto& [index, open] : state.open) CheckOpen(open, context);
+  for (const auto& [index, open] : state.open) CheckOpen(open, context, state);
   state.open.clear();
   CheckInvalid(work, context, state);
   CheckMoved(context, state);
@@ -159,11 +225,26 @@ void RelationRules::CheckWork(const tables::Container& work, const Place& place,
   }
 }
 
-void RelationRules::CheckOpen(const RelationState::Open& open, const Context& context) {
+void RelationRules::CheckPartner(const RelationState::Open& open, uint32_t partner,
+                                 const Context& context, RelationState& state) {
+  const auto came = [&](uint32_t container) { return context.LastSeen(container) > open.work; };
+  const std::vector<uint32_t>& replacers = replacers_[partner];
+  if (came(partner) || std::any_of(replacers.begin(), replacers.end(), came)) return;
+  if (!state.alone.insert({open.container, partner}).second) return;
+  alarms_.Raise(RuleId::kMissingPartner, open.place, {},
+                absl::StrCat(tables_.string(tables_.container(partner).name),
+                             " is not there between the draws or dispatches around it"));
+}
+
+void RelationRules::CheckOpen(const RelationState::Open& open, const Context& context,
+                              RelationState& state) {
   const tables::Container& container = tables_.container(open.container);
   for (const tables::Relation& relation : tables_.relations(container.relations)) {
-    // Other packets are required so that state is complete, which drivers ensure in their own ways.
-    if (relation.kind != RelationKind::kRequires || !is_fence_[relation.container]) continue;
+    if (relation.kind != RelationKind::kRequires) continue;
+    if (!is_fence_[relation.container]) {
+      CheckPartner(open, relation.container, context, state);
+      continue;
+    }
     // Between batches the kernel waits and flushes.
     if (open.begins_batch || context.LastSeen(relation.container) > open.work) continue;
     alarms_.Raise(RuleId::kMissingWith, open.place, {},
@@ -187,6 +268,8 @@ void RelationRules::CheckInvalid(const tables::Container& work, const Context& c
   for (const auto& [index, open] : state.invalid) {
     const auto serves = static_cast<tables::Role>(tables_.container(index).serves);
     if (serves != tables::Role::kOther && serves != work.role) continue;
+    // A stage that is off reads nothing: once it is on, this must have been set again.
+    if (stage_of_[index] != tables::kNone && IsOff(stage_of_[index], state)) continue;
     done.push_back(index);
     if (context.LastSeen(index) > open.number) continue;
     alarms_.Raise(RuleId::kNotSetAgain, open.place, {},

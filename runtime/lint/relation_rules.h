@@ -6,10 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/decode/record.h"
 #include "runtime/lint/alarms.h"
 #include "runtime/lint/cache_actions.h"
@@ -42,6 +44,10 @@ struct RelationState {
   };
   absl::flat_hash_map<uint32_t, Moved> moved;
   absl::flat_hash_set<uint32_t> reported;  // missing for draws and dispatches
+  // By container of packets that point to programs: whether the last one lets any run.
+  absl::flat_hash_map<uint32_t, bool> runs;
+  // Packets and partners that were missing: of each pair, the first time is enough.
+  absl::flat_hash_set<std::pair<uint32_t, uint32_t>> alone;
 };
 
 class RelationRules {
@@ -59,20 +65,32 @@ class RelationRules {
  private:
   void CheckWork(const tables::Container& work, const Place& place, const Context& context,
                  RelationState& state);
-  void CheckOpen(const RelationState::Open& open, const Context& context);
+  void CheckOpen(const RelationState::Open& open, const Context& context, RelationState& state);
+  void CheckPartner(const RelationState::Open& open, uint32_t partner, const Context& context,
+                    RelationState& state);
   void CheckInvalid(const tables::Container& work, const Context& context, RelationState& state);
   void CheckMoved(const Context& context, RelationState& state);
   void Invalidate(uint32_t by, const Place& place, const Context& context, RelationState& state);
   // Whether moving none of the bases leaves the container's pointers as they are.
   bool CountsFromMoved(uint32_t container, uint32_t by, const RelationState& state) const;
+  // Whether the packet has pointers to programs; and if so, whether one counts.
+  std::optional<bool> RunsPrograms(const decode::Record& record);
+  // Whether packets have turned off all programs of the stage (a string of the tables).
+  bool IsOff(uint32_t stage, const RelationState& state) const;
 
   const tables::Tables& tables_;
   Alarms& alarms_;
   std::vector<std::vector<uint32_t>> committers_;  // by container: packets that commit it
   std::vector<std::vector<uint32_t>> bases_of_;    // by container: bases that its pointers use
   std::vector<std::vector<uint32_t>> sets_;        // by container: bases that it sets
+  std::vector<std::vector<uint32_t>> replacers_;   // by container: packets that set it, too
   std::vector<bool> is_fence_;                     // by container
   std::vector<uint32_t> readers_;                  // by base: a bit for each ClientKind
+  // By container: the one stage that reads what its pointers point to, or kNone.
+  std::vector<uint32_t> stage_of_;
+  // By stage: packets that point to its programs.
+  absl::flat_hash_map<uint32_t, std::vector<uint32_t>> programs_of_;
+  decode::ChosenLeaves programs_;
   std::array<const tables::Client*, tables::kClientKinds> clients_{};
 };
 

@@ -74,6 +74,11 @@ constexpr RuleInfo kRules[] = {
     {"L205", kError, "offset from a base that was not set",
      "No packet of the context has set the base that the offset counts from.",
      "XML: <points base=\"…\">, <sets base=\"…\">"},
+    {"L206", kError, "pointer leaves its driver's zone",
+     "The driver keeps these addresses for other memory: the offset has wrapped, or its base is "
+     "not "
+     "the one that it was made for.",
+     "the driver's list of zones: --zones"},
 
     {"L301", kError, "state that the draw or dispatch requires is missing",
      "A new context says nothing of this state, and no packet has set it.",
@@ -99,6 +104,10 @@ constexpr RuleInfo kRules[] = {
     {"L308", kWarning, "draw reads past the end of a vertex buffer",
      "The hardware takes zeros for vertices after the end.",
      "XML: <draws>, <element>, <points size=\"…\">"},
+    {"L309", kNote, "packet that another one requires is missing",
+     "The manual wants both before the same draw or dispatch: what one of them sets may not take "
+     "effect alone.",
+     "XML: <relation kind=\"requires\"> to a packet that is no wait"},
 
     {"L401", kError, "base moved without the invalidation that its readers need",
      "Caches hold what was read through the old base, and the draw may read that.",

@@ -111,6 +111,12 @@ void VertexRules::SetSlot(const FieldAt& at, const Record& record, absl::Span<co
   if (lead == leads.end()) return;
   slot.is_used = true;
   slot.size = lead->size;
+  // A number of rows in place of a size is of Gfx4, where a last row of 0 is no limit: drivers draw
+  // many rows with it.
+  if (pointer.size == tables::kNone && pointer.end == tables::kNone &&
+      evaluator_.Evaluate(pointer.count, scope, context) == uint64_t{1}) {
+    slot.size = 0;
+  }
   slot.stride = evaluator_.Evaluate(pointer.stride, scope, context).value_or(0);
   slot.per_instance = pointer.step != tables::kNone;
   slot.step = evaluator_.Evaluate(pointer.step, scope, context).value_or(1);

@@ -145,6 +145,7 @@ const tables::Tables& Gpu() {
       <value name="BYTES" value="1" components="R8 G8 B8 A8 unorm"/>
       <value name="FLOATS" value="2" components="R32 float"/>
       <value name="BLOCKS" value="3"/>
+      <value name="DEPTHS" value="4" components="D24 unorm S8 uint"/>
     </field>
     <field name="Order" dword="0" bits="7:4" type="uint"/>
     <field name="Size" dword="1" bits="15:0" type="uint"/>
@@ -319,6 +320,50 @@ TEST(Page, NumbersAboveOneAreScaled) {
   EXPECT_EQ(shown.note, "white is 2");
   EXPECT_THAT(shown.rgba,
               ElementsAre(0, 0, 0, 255, 128, 128, 128, 255, 255, 255, 255, 255, 0, 0, 0, 255));
+}
+
+TEST(Page, OfDepthAndStencilDepthIsShown) {
+  const World world = Using(4, 0, 2, {0xffffffff, 0xff000000, 0x00ffffff, 0x01800000});
+  const Shown shown = OnlyPicture(PageOf(Gpu(), {&world.dump()}));
+  EXPECT_EQ(shown.note, "");
+  EXPECT_THAT(shown.rgba, ElementsAre(255, 255, 255, 255, 0, 0, 0, 255, 255, 255, 255, 255, 128,
+                                      128, 128, 255));
+}
+
+// 3DSTATE_DEPTH_BUFFER of Gfx9: 32 by 32 texels of a format.
+World WithDepthBuffer(uint32_t format, uint32_t type, std::vector<uint32_t> texels) {
+  World world;
+  world.Put(0x1000, {0x78050006, type << 29 | format << 18 | 127, 0x4000, 0, 31u << 18 | 31u << 4,
+                     0, 0, 0, 0x05000000});
+  if (!texels.empty()) world.Put(0x4000, texels);
+  world.Submit(0x1000, 36);
+  return world;
+}
+
+TEST(Page, DepthBuffersAreShownFromTheirTiles) {
+  // One Y tile: columns of 16 bytes, 32 rows each. Texel 5, 3 is the farthest one.
+  std::vector<uint32_t> tile(1024, 0);
+  tile[(512 + 3 * 16 + 4) / 4] = 0x3f800000;
+  const World world = WithDepthBuffer(1, 1, tile);
+  const Shown shown = OnlyPicture(PageOf(decode::Gfx9(), {&world.dump()}));
+  EXPECT_EQ(shown.width, 32u);
+  EXPECT_EQ(shown.height, 32u);
+  ASSERT_EQ(shown.rgba.size(), 32u * 32 * 4);
+  for (size_t i = 0; i < size_t{32} * 32; ++i) {
+    EXPECT_EQ(shown.rgba[i * 4], i == 3 * 32 + 5 ? 255 : 0) << i;
+  }
+}
+
+TEST(Page, DepthBuffersThatCannotBeShownSayWhy) {
+  const World away = WithDepthBuffer(1, 1, {});
+  EXPECT_EQ(OnlyPicture(PageOf(decode::Gfx9(), {&away.dump()})).note,
+            "its memory is not in the dump");
+  const World unknown = WithDepthBuffer(7, 1, std::vector<uint32_t>(1024, 0));
+  EXPECT_THAT(OnlyPicture(PageOf(decode::Gfx9(), {&unknown.dump()})).note,
+              HasSubstr("cannot be converted to RGBA"));
+  // Without depth there is none.
+  const World none = WithDepthBuffer(1, 7, std::vector<uint32_t>(1024, 0));
+  EXPECT_TRUE(PageOf(decode::Gfx9(), {&none.dump()}).Of(kPicture).empty());
 }
 
 TEST(Page, LargeImagesAreShownWithFewerTexels) {

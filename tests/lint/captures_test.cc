@@ -62,13 +62,14 @@ Counts Lint(const std::filesystem::path& folder) {
 TEST(Captures, GiveTheAlarmsThatThePageArguesFor) {
   const std::map<std::string, Counts> kAlarms = {
       {"bdw-vk-compute", {{"L603", 1}}},
-      {"dg2-gl-basic", {{"L107", 1}, {"L110", 17}, {"L501", 1}}},
-      {"dg2-gl-compute", {{"L107", 1}, {"L110", 3}}},
+      {"dg2-gl-basic", {{"L107", 1}, {"L110", 17}, {"L309", 1}, {"L501", 1}}},
+      {"dg2-gl-compute", {{"L107", 1}, {"L110", 3}, {"L309", 1}}},
       {"hsw-vk-compute", {{"L603", 1}}},
-      {"i965-gl-basic", {{"L308", 12}}},
-      {"icl-gl-basic", {{"L303", 23}, {"L304", 2}, {"L502", 14}, {"L506", 2}}},
-      {"ilk-gl-basic", {{"L202", 2}}},
+      {"icl-gl-basic", {{"L303", 23}, {"L304", 2}, {"L309", 16}, {"L502", 14}, {"L506", 2}}},
+      {"ilk-gl-basic", {{"L202", 2}, {"L309", 3}}},
       {"ivb-gl-basic", {{"L602", 1}}},
+      {"skl-gl-basic", {{"L309", 1}}},
+      {"tgl-gl-basic", {{"L309", 1}}},
   };
   std::map<std::string, Counts> found;
   for (const auto& entry : std::filesystem::directory_iterator("tests/data/captures")) {

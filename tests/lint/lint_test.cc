@@ -26,6 +26,7 @@
 #include "runtime/generations/generations.h"
 #include "runtime/lint/report.h"
 #include "runtime/lint/rules.h"
+#include "runtime/lint/zones.h"
 
 namespace packsmith::lint {
 namespace {
@@ -60,7 +61,7 @@ Case Prepare(const std::string& body) {
   const bool ends = absl::StrContains(body, invented ? "\nEND\n" : "MI_BATCH_BUFFER_END") ||
                     absl::StrContains(body, "# no end");
   one.options.product = Product{"pad", "", ""};
-  std::string lines;
+  std::string lines, zones;
   for (const absl::string_view line : absl::StrSplit(body, '\n')) {
     constexpr absl::string_view kPlatform = "# platform=";
     if (absl::StartsWith(line, kPlatform)) {
@@ -68,8 +69,15 @@ Case Prepare(const std::string& body) {
       EXPECT_TRUE(product.ok()) << product.status();
       one.options.product = *product;
     }
+    constexpr absl::string_view kZone = "# zone=";
+    if (absl::StartsWith(line, kZone)) absl::StrAppend(&zones, line.substr(kZone.size()), "\n");
     absl::StrAppend(&lines, line, "\n");
     if (absl::StartsWith(line, ".gen ")) absl::StrAppend(&lines, ".org 0x10000\n");
+  }
+  if (!zones.empty()) {
+    const auto parsed = Zones::Parse(zones);
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    if (parsed.ok()) one.options.zones = *parsed;
   }
   if (invented) one.text = ".gen lint1\n.org 0x10000\n";
   if (!absl::StrContains(body, ".submission")) {
@@ -152,7 +160,11 @@ TEST(Lint, EachRuleHasACase) {
   std::set<std::string> numbers;
   for (const ListedRule& rule : rules) {
     EXPECT_TRUE(numbers.insert(rule.number).second) << rule.number;
-    EXPECT_EQ(cases.count(rule.number), 1u) << rule.number;
+    const auto found = cases.find(rule.number);
+    EXPECT_NE(found, cases.end()) << rule.number << " has no tests/lint/cases/NUMBER.txt";
+    if (found == cases.end()) continue;
+    EXPECT_FALSE(found->second.bad.empty()) << rule.number << " has no batch that breaks it";
+    EXPECT_FALSE(found->second.good.empty()) << rule.number << " has no batch that does not";
     EXPECT_FALSE(rule.why.empty()) << rule.number;
     EXPECT_FALSE(rule.title.empty()) << rule.number;
   }
@@ -201,6 +213,46 @@ TEST(Lint, WhatWasNeverSetIsMissingOnlyInContextsThatAreWhole) {
 TEST(Lint, AContextWhoseFirstSubmissionIsMissingIsNotWhole) {
   Case one = Prepare(".submission engine=render index=4\nSTRICT_DRAW Count=3 Instances=1");
   EXPECT_FALSE(Has(LintText(one).alarms, "L301"));
+}
+
+// A table of the hull stage whose base has moved, and a draw with the stage as it is then.
+Found LintMovedHullTable(absl::string_view before, absl::string_view after) {
+  return LintText(Prepare(absl::StrCat(
+      "FLUSH Stall=true\nSET_HEAP Address=0x20000\n", before,
+      "\nBIND_HULL Count=1 Table=0x20\nDRAW Count=3 Instances=1\nFLUSH Stall=true\n"
+      "SET_HEAP Address=0x30000\nFLUSH Invalidate_State=true\nDRAW Count=3 Instances=1\n",
+      after, "\nDRAW Count=3 Instances=1\nEND\n.align 64\nprogram: .zero 64\n",
+      ".org 0x20000\n.zero 256\n.org 0x30000\n.zero 256\n")));
+}
+
+TEST(Lint, WhatOnlyAStageReadsThatIsOffNeedNotBeSetAgain) {
+  const Found off = LintMovedHullTable("HULL", "HULL");
+  EXPECT_FALSE(Has(off.alarms, "L304")) << Listed(off.alarms);
+  const Found on = LintMovedHullTable("HULL Enable=true Program=program", "MARK");
+  EXPECT_TRUE(Has(on.alarms, "L304")) << Listed(on.alarms);
+  // Nothing has turned it off.
+  const Found unknown = LintMovedHullTable("MARK", "MARK");
+  EXPECT_TRUE(Has(unknown.alarms, "L304")) << Listed(unknown.alarms);
+}
+
+TEST(Lint, WhatAStageReadsMustBeSetAgainOnceTheStageIsOn) {
+  const Found later = LintMovedHullTable("HULL", "HULL Enable=true Program=program");
+  EXPECT_TRUE(Has(later.alarms, "L304")) << Listed(later.alarms);
+  const Found again =
+      LintMovedHullTable("HULL", "BIND_HULL Count=1 Table=0x20\nHULL Enable=true Program=program");
+  EXPECT_FALSE(Has(again.alarms, "L304")) << Listed(again.alarms);
+}
+
+TEST(Lint, ALastRowOfZeroIsNoLimitOfAVertexBuffer) {
+  const auto lint = [](absl::string_view last) {
+    return LintText(Prepare(
+        absl::StrCat("SET_ROWS Pitch=16 Last=", last, " Vertices=here\n",
+                     "SET_ELEMENTS Format[0]=RGBA32 Valid[0]=true\nDRAW Count=4 Instances=1\nEND\n"
+                     "here: .zero 64\n")));
+  };
+  EXPECT_FALSE(Has(lint("0").alarms, "L308"));
+  EXPECT_TRUE(Has(lint("2").alarms, "L308"));
+  EXPECT_FALSE(Has(lint("3").alarms, "L308"));
 }
 
 TEST(Lint, AnAlarmSaysWhereAndWhy) {
@@ -260,6 +312,101 @@ TEST(Lint, WorkIsLinearInThePackets) {
   Case one = Prepare(body);
   one.options.most_of_a_rule = 1;
   EXPECT_EQ(LintText(one).counts.by_rule.count("L601"), 1u);
+}
+
+// A batch that points to three entries at 0x20000, and a table of them at 0x30020 by an offset.
+std::vector<Alarm> LintInZones(absl::string_view zones) {
+  std::string body;
+  for (const absl::string_view zone : absl::StrSplit(zones, '|')) {
+    absl::StrAppend(&body, "# zone=", zone, "\n");
+  }
+  absl::StrAppend(&body,
+                  "FLUSH Stall=true\nSET_HEAP Address=0x30000\nPOINT Count=3 Entry=0x20000\n"
+                  "BIND Count=1 Table=0x20\nEND\n.org 0x20000\n.zero 48\n.org 0x30000\n.zero 64\n");
+  std::vector<Alarm> alarms;
+  for (const Alarm& alarm : LintText(Prepare(body)).alarms) {
+    if (alarm.number == "L206") alarms.push_back(alarm);
+  }
+  return alarms;
+}
+
+TEST(Zones, PointersStayInTheZoneOfTheirBase) {
+  EXPECT_EQ(Listed(LintInZones("0x20000 0x20030 entries|0x30000 0x31000 heap: heap")), "");
+  // Without a word about the base, any zone will do.
+  EXPECT_EQ(Listed(LintInZones("0x20000 0x20030 entries|0x30000 0x31000 heap")), "");
+  EXPECT_EQ(Listed(LintInZones("0x20000 0x20030 entries: heap|0x30000 0x31000 other")),
+            "L206 BIND.Table: 0x30020 is in the zone \"other\", which is not for offsets from "
+            "\"heap\"\n");
+  EXPECT_EQ(Listed(LintInZones("0x20000 0x20030 entries|0x30000 0x30020 heap")),
+            "L206 BIND.Table: 0x30020 is in no zone\n");
+  EXPECT_EQ(Listed(LintInZones("0x30000 0x31000 heap|0x1fff0 0x20000 entries")),
+            "L206 POINT.Entry: 0x20000 is in no zone\n");
+}
+
+TEST(Zones, WhatAPointerCoversStaysInItsZone) {
+  const auto lint = [](absl::string_view end) {
+    return Listed(LintText(Prepare(absl::StrCat("# zone=0x20000 ", end,
+                                                " vertices\nSET_VERTICES Pitch=16 Bytes=64 "
+                                                "Vertices=0x20000\nEND\n.org 0x20000\n.zero 64")))
+                      .alarms);
+  };
+  EXPECT_EQ(lint("0x20040").find("L206"), std::string::npos);
+  EXPECT_NE(lint("0x2003f").find("L206 SET_VERTICES.Vertices: 64 bytes from 0x20000 on, of which "
+                                 "the zone \"vertices\" has 63"),
+            std::string::npos)
+      << lint("0x2003f");
+}
+
+TEST(Zones, AreReadFromLines) {
+  const auto zones = Zones::Parse(
+      "# mine\n 0x2000 0x3000\tsurface states : surface state, binding tables\r\n"
+      "\n1000 2000 code # the first page is left out\n");
+  ASSERT_TRUE(zones.ok()) << zones.status();
+  ASSERT_EQ(zones->all().size(), 2u);
+  EXPECT_EQ(zones->all()[0].name, "code");
+  EXPECT_EQ(zones->all()[1].name, "surface states");
+  EXPECT_EQ(zones->all()[1].bases, (std::vector<std::string>{"surface state", "binding tables"}));
+  EXPECT_EQ(zones->Find(0xfff), nullptr);
+  EXPECT_EQ(zones->Find(0x1000), &zones->all()[0]);
+  EXPECT_EQ(zones->Find(0x1fff), &zones->all()[0]);
+  EXPECT_EQ(zones->Find(0x2000), &zones->all()[1]);
+  EXPECT_EQ(zones->Find(0x3000), nullptr);
+}
+
+TEST(Zones, MistakesAreFoundWithTheirLine) {
+  const auto error = [](absl::string_view text) {
+    return std::string(Zones::Parse(text).status().message());
+  };
+  EXPECT_EQ(error("0 1000 a\n\n1000 2000"),
+            "line 3: a zone must have the form BEGIN END NAME, or BEGIN END NAME: BASE, BASE, with "
+            "hexadecimal addresses");
+  EXPECT_EQ(error("0 page a"),
+            "line 1: a zone must have the form BEGIN END NAME, or BEGIN END NAME: BASE, BASE, with "
+            "hexadecimal addresses");
+  EXPECT_EQ(error("2000 2000 a"),
+            "line 1: the zone \"a\" ends at 0x2000, which must be more than its begin 0x2000");
+  EXPECT_EQ(error("0 1000 a\n2000 3000 b\nfff 1001 c"),
+            "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("# none\n"), "there is no zone; each has a line: BEGIN END NAME");
+}
+
+TEST(Lint, APartnerThatIsMissingIsReportedOnceForAContext) {
+  const Found found = LintText(
+      Prepare("PAIR\nDRAW Count=3 Instances=1\nPAIR\nDRAW Count=3 Instances=1\nMARK\nPAIR\n"
+              "DRAW Count=3 Instances=1"));
+  EXPECT_EQ(found.counts.by_rule.at("L309"), 1u) << Listed(found.alarms);
+}
+
+TEST(Lint, APartnerMayComeLaterButNotFromBeforeTheLastDraw) {
+  EXPECT_FALSE(Has(LintText(Prepare("PAIR\nMARK\nDRAW Count=3 Instances=1")).alarms, "L309"));
+  EXPECT_TRUE(Has(LintText(Prepare("MARK\nDRAW Count=3 Instances=1\nPAIR\n"
+                                   "DRAW Count=3 Instances=1"))
+                      .alarms,
+                  "L309"));
+}
+
+TEST(Lint, WhatSetsAllOfAPartnerStandsForIt) {
+  EXPECT_FALSE(Has(LintText(Prepare("MARK_ALL\nPAIR\nDRAW Count=3 Instances=1")).alarms, "L309"));
 }
 
 TEST(Platforms, AWorkaroundCountsForThePlatformsItNames) {

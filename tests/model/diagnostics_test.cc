@@ -1134,6 +1134,61 @@ const std::vector<Case>& Cases() {
       Packet("DrawsOfNoData", Code::kUnknownReference, "<draws §data=\"d\"/>",
              "there is no <data name=\"d\">"),
 
+      // --- Rules of lint: everything that can be wrong with one, where it is.
+      Packet("RuleWithoutNumber", Code::kMissingAttribute,
+             "§<rule severity=\"error\" when=\"Flag\"><doc>.</doc></rule>",
+             "<rule> needs number=\"…\""),
+      Packet("RuleWithoutSeverity", Code::kMissingAttribute,
+             "§<rule number=\"L1\" when=\"Flag\"><doc>.</doc></rule>",
+             "<rule> needs severity=\"…\""),
+      Packet("RuleOfNothing", Code::kMissingAttribute,
+             "§<rule number=\"L1\" severity=\"error\"><doc>.</doc></rule>",
+             "a rule needs when=\"…\", what must not hold, or left=\"…\" and right=\"…\""),
+      Packet("RuleWithALeftSideOnly", Code::kMissingAttribute,
+             "§<rule number=\"L1\" severity=\"error\" left=\"Mode\"><doc>.</doc></rule>",
+             "left=\"…\" and right=\"…\" go together: what is compared with what"),
+      Packet("RuleWithARightSideOnly", Code::kMissingAttribute,
+             "§<rule number=\"L1\" severity=\"error\" when=\"Flag\" "
+             "right=\"Mode\"><doc>.</doc></rule>",
+             "left=\"…\" and right=\"…\" go together: what is compared with what"),
+      Packet("RuleWithoutDoc", Code::kMissingAttribute,
+             "§<rule number=\"L1\" severity=\"error\" when=\"Flag\"/>",
+             "a rule needs a <doc> that says why it is one"),
+      Packet("RuleOfAnUnknownSeverity", Code::kBadNumber,
+             "<rule number=\"L1\" §severity=\"fatal\" when=\"Flag\"><doc>.</doc></rule>",
+             "severity=\"fatal\" must be one of note, warning, error"),
+      Packet("RuleOfAnUnknownComparison", Code::kBadNumber,
+             "<rule number=\"L1\" severity=\"error\" left=\"Mode\" §is=\"above\" "
+             "right=\"1\"><doc>.</doc></rule>",
+             "is=\"above\" must be one of equal, different, below, at-most, multiple"),
+      Packet("RuleWithAForeignAttribute", Code::kUnknownAttribute,
+             "<rule number=\"L1\" severity=\"error\" when=\"Flag\" §of=\"P\"><doc>.</doc></rule>",
+             "<rule> has no attribute \"of\"; it may have number, severity, when, left, is, right"),
+      Packet("RuleWithAField", Code::kUnknownElement,
+             "<rule number=\"L1\" severity=\"error\" when=\"Flag\">§<field/><doc>.</doc></rule>",
+             "<rule> cannot hold <field>"),
+      Packet("RuleAboutNoField", Code::kUnknownField,
+             "<rule number=\"L1\" severity=\"error\" §when=\"Flags\"><doc>.</doc></rule>",
+             "\"Flags\" does not begin with a field of \"P\""),
+      Packet("RuleThatComparesNoField", Code::kUnknownField,
+             "<rule number=\"L1\" severity=\"error\"\n  §left=\"Modus\" "
+             "right=\"1\"><doc>.</doc></rule>",
+             "\"Modus\" does not begin with a field of \"P\""),
+      Packet("RuleThatComparesWithNoField", Code::kUnknownField,
+             "<rule number=\"L1\" severity=\"error\" left=\"Mode\"\n  "
+             "§right=\"Modus\"><doc>.</doc></rule>",
+             "\"Modus\" does not begin with a field of \"P\""),
+      Packet("RuleOnAReal", Code::kBadCondition,
+             "<rule number=\"L1\" severity=\"error\" §when=\"Real\"><doc>.</doc></rule>",
+             "\"Real\" cannot be compared: only integers without an encoding can"),
+      Packet("RuleThatNeverApplies", Code::kBadCondition,
+             "<rule number=\"L1\" severity=\"error\" §when=\"Mode=8\"><doc>.</doc></rule>",
+             "\"8\": \"Mode\" has 3 bits and never holds that"),
+      Packet("RuleNumberTwice", Code::kDuplicateName,
+             "¤<rule number=\"L1\" severity=\"error\" when=\"Flag\"><doc>.</doc></rule>\n  §<rule "
+             "number=\"L1\" severity=\"note\" when=\"Mode=1\"><doc>.</doc></rule>",
+             "there are two rules with the number \"L1\" here", {"the first is here"}),
+
       // --- Warnings.
       In("NoDoc", Code::kNoDocumentation,
          "§<packet name=\"P\" dwords=\"1\"><field name=\"Op\" dword=\"0\" bits=\"31:24\" "
@@ -1159,6 +1214,16 @@ const std::vector<Case>& Cases() {
        {{"main.xml",
          "<packsmith generation=\"g2\" extends=\"a.xml\">\n  <struct name=\"A\" "
          "amend=\"true\">§<remove field=\"X\"/></struct>\n</packsmith>"},
+        {"a.xml",
+         "<packsmith family=\"f\" generation=\"g1\"><struct name=\"A\" "
+         "dwords=\"1\"/></packsmith>"}},
+       "there is nothing of that name to remove",
+       {}},
+      {"NoRuleRemoved",
+       Code::kNothingRemoved,
+       {{"main.xml",
+         "<packsmith generation=\"g2\" extends=\"a.xml\">\n  <struct name=\"A\" "
+         "amend=\"true\">§<remove rule=\"L1\"/></struct>\n</packsmith>"},
         {"a.xml",
          "<packsmith family=\"f\" generation=\"g1\"><struct name=\"A\" "
          "dwords=\"1\"/></packsmith>"}},

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import unittest
 import fixtures
 from fixtures import END, ProgramTest, words
 
-UNPACK = os.path.abspath(sys.argv.pop(1))
+UNPACK, PACK = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 ProgramTest.program = UNPACK
 DATA = pathlib.Path("tests/data").absolute()
 SKL = str(DATA / "captures/skl-gl-basic/00.core.zst")
@@ -213,6 +214,110 @@ class DiffTest(ProgramTest):
                       lines["3DSTATE_BINDING_TABLE_POINTERS_PS"]["changes"])
         self.assertNotIn("3DSTATE_CLIP", lines)
 
+    def two_dispatches(self) -> str:
+        walker = [0x7105000d, *[0] * 14]
+
+        def state(threads: int) -> list[int]:  # MEDIA_VFE_STATE
+            return [0x70000007, 0, 0, threads << 16, 0, 0, 0, 0, 0]
+
+        return self.file("dispatches.core", fixtures.core(
+            {"family": "intel", "generation": "gfx9"},
+            words(*state(7), *walker, *walker, *state(15), *walker, END)))
+
+    def test_two_dispatches_of_a_dump(self) -> None:
+        path = self.two_dispatches()
+        line, = self.diff("--dispatch=1,3", path, code=1)
+        self.assertEqual((line["type"], line["name"]), ("changed", "MEDIA_VFE_STATE"))
+        change, = line["changes"]
+        self.assertEqual((change["field"], change["a"], change["b"]),
+                         ("Maximum Number of Threads", "7", "15"))
+        self.assertEqual(self.diff("--dispatch=1,2", path, code=0), [])
+        self.assertEqual(self.diff("--dispatch=3", path, path, code=0), [])
+        line, = self.diff("--dispatch=3,2", path, path, code=1)
+        self.assertEqual((line["changes"][0]["a"], line["changes"][0]["b"]), ("15", "7"))
+        text = self.run_it("diff", "--dispatch=1,3", "--color=never", path).stdout.decode()
+        self.assertIn("dispatches.core, dispatch 1\n", text)
+        self.assertIn("dispatches.core, dispatch 3\n", text)
+
+    def test_dispatches_of_a_run(self) -> None:
+        run = str(DATA / "captures/skl-gl-compute")
+        self.assertEqual(self.diff("--dispatch=2", run, run, code=0), [])
+        lines = self.diff("--dispatch=1,2", run, code=1)
+        self.assertIn("MEDIA_INTERFACE_DESCRIPTOR_LOAD", {line["name"] for line in lines})
+
+    def moved(self, capture: str) -> str:
+        """A capture of iris, with all of its memory 256 MiB further up: what `pack` makes of its
+        text, in which addresses are labels, bases of zones that are not mapped are numbers, and
+        offsets from a base stay as they are."""
+        distance = 0x10000000
+        text = self.run_it("--convert=asm", capture).stdout.decode()
+        starts = {int(start, 16)
+                  for start in re.findall(r"^\.org (0x[0-9a-f]+)$", text, re.MULTILINE)}
+        self.assertGreater(len(starts), 5)
+        moved = re.sub(r"\b0x[0-9a-f]+\b", lambda found: hex(int(found[0], 16) + distance)
+                       if int(found[0], 16) >= 1 << 32 or int(found[0], 16) in starts else found[0],
+                       text)
+        # Kernels count from address 0.
+        moved = re.sub(r"(STATE_BASE_ADDRESS.*)",
+                       rf"\1 Instruction_Base_Address={distance:#x}", moved)
+        source, made = self.file("moved.asm", moved.encode()), self.path("moved.core")
+        done = subprocess.run([PACK, source, "-o", made], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return made
+
+    def test_the_place_of_all_memory_does_not_count(self) -> None:
+        moved = self.moved(SKL)
+        places = [{record["address"] for record in self.records(path) if "address" in record}
+                  for path in (SKL, moved)]
+        self.assertEqual(len(places[0]), len(places[1]))
+        self.assertFalse(places[0] & places[1])
+        self.assertEqual(self.diff(SKL, moved, code=0), [])
+        self.assertEqual(self.diff("--draw=3", SKL, moved, code=0), [])
+        # One bit more, and that is all.
+        packet = next(record for record in self.records(moved) if record["type"] == "packet"
+                      and record["name"] == "3DSTATE_SAMPLE_MASK")
+        core = Core(moved)
+        core.flip(int(packet["address"], 16), 32)
+        line, = self.diff(SKL, self.saved(core), code=1)
+        self.assertEqual(line["name"], "3DSTATE_SAMPLE_MASK")
+        self.assertNotEqual(line["a"]["address"], line["b"]["address"])
+
+    def folder_of(self, name: str) -> str:
+        """A copy of a run, uncompressed."""
+        os.mkdir(self.path(name))
+        for number in range(5):
+            capture = str(DATA / f"captures/skl-gl-basic/{number:02}.core.zst")
+            done = self.run_it("--convert=elf", "-o", self.path(f"{name}/{number:02}.core"),
+                               capture)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path(name)
+
+    def test_folders_are_runs_whose_submissions_correspond(self) -> None:
+        run, copy = str(DATA / "captures/skl-gl-basic"), self.folder_of("copy")
+        self.assertEqual(self.diff(run, copy, code=0), [])
+        third = os.path.join(copy, "03.core")
+        packet = next(record for record in self.records(third)
+                      if record["type"] == "packet" and record["name"] == "3DSTATE_SAMPLE_MASK")
+        core = Core(third)
+        core.flip(int(packet["address"], 16), 32)
+        self.file("copy/03.core", bytes(core.bytes))
+        line, = self.diff(run, copy, code=1)
+        self.assertEqual((line["name"], line["a"]["submission"], line["b"]["submission"]),
+                         ("3DSTATE_SAMPLE_MASK", 3, 3))
+        os.remove(os.path.join(copy, "04.core"))
+        *_, last = [line for line in self.diff(run, copy, code=1) if line["type"] != "changed"]
+        self.assertEqual((last["type"], last["a"]["submission"]), ("removed", 4))
+        self.assertNotIn("added", {line["type"] for line in self.diff(run, copy, code=1)})
+
+    def test_a_folder_is_not_a_dump_of_one_of_its_submissions(self) -> None:
+        folder = self.folder_of("copy")
+        lines = self.diff(folder, os.path.join(folder, "00.core"), code=1)
+        self.assertEqual({line["type"] for line in lines}, {"removed"})
+        self.assertEqual({line["a"]["submission"] for line in lines}, {1, 2, 3, 4})
+        os.mkdir(self.path("empty"))
+        self.refused("diff", folder, self.path("empty"))
+
     def test_registers_of_two_hangs(self) -> None:
         with open(HANG, encoding="utf-8") as file:
             text = file.read()
@@ -280,6 +385,14 @@ class DiffTest(ProgramTest):
         self.assertIn("3 or 3,7", self.refused("diff", "--draw=1,2,3", SKL))
         self.assertIn("no draw 999", self.refused("diff", "--draw=1,999", SKL))
         self.assertIn("two draws", self.refused("diff", "--draw=3", SKL))
+        dispatches = self.two_dispatches()
+        self.assertIn("two dispatches", self.refused("diff", "--dispatch=3", dispatches))
+        self.assertIn("no dispatch 4; it has 3", self.refused("diff", "--dispatch=1,4", dispatches))
+        self.assertIn("no draw 1; it has 0", self.refused("diff", "--draw=1,2", dispatches))
+        self.assertIn("--dispatch=0: give one number or two",
+                      self.refused("diff", "--dispatch=0", dispatches))
+        self.assertIn("do not go together",
+                      self.refused("diff", "--draw=1,2", "--dispatch=1,2", dispatches))
         self.assertIn("--side-by-side",
                       self.refused("diff", "--side-by-side", "--format=jsonl", SKL, SKL))
         self.assertIn("--draw", self.refused("diff", "--descriptions", "--draw=1", "gfx8", "gfx9"))

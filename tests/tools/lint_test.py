@@ -139,5 +139,33 @@ class LintTest(ProgramTest):
             self.assertTrue(line["title"] and line["why"] and line["source"], line["rule"])
 
 
+    def test_pointers_that_leave_their_zone_are_errors_if_zones_are_given(self) -> None:
+        # 3DSTATE_CC_STATE_POINTERS, after a dynamic state base at the batch.
+        base = words(0x61010011, 0, 0, 0, 0, 0, 0x1001, 0, *[0] * 11)
+        batch = STALL + base + words(0x780E0000, 0x41, END)
+        dump = self.file("a.core", core(SKL, batch + bytes(256)))
+        inside = self.file("inside.txt", b"0x1000 0x2000 batch and states\n")
+        outside = self.file("outside.txt", b"0x1000 0x1040 batch\n0x2000 0x3000 b: dynamic state\n")
+        self.assertNotIn("L206", self.lint(dump).stdout)
+        self.assertNotIn("L206", self.lint(f"--zones={inside}", dump).stdout)
+        found = self.lint(f"--zones={outside}", dump)
+        self.assertEqual(found.returncode, 1, found.stderr)
+        self.assertIn("L206 error: 3DSTATE_CC_STATE_POINTERS > Color Calc State Pointer",
+                      found.stdout)
+        self.assertIn("0x1040 is in no zone", found.stdout)
+
+    def test_bad_zones_are_refused_with_their_line(self) -> None:
+        dump = self.file("a.core", core(SKL, STALL + words(END)))
+        zones = self.file("zones.txt", b"0x1000 0x2000 a\n0x1800 0x3000 b\n")
+        for name, text in ((zones, "zones.txt, line 2: the zones \"b\" and \"a\" overlap"),
+                           (self.path("none.txt"), "none.txt")):
+            done = self.lint(f"--zones={name}", dump)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(text, done.stderr)
+        good = self.file("good.txt", b"0x1000 0x2000 a\n")
+        done = self.lint(f"--zones={good}", "-o", good, dump)
+        self.assertEqual((done.returncode, self.read("good.txt")), (2, b"0x1000 0x2000 a\n"))
+
+
 if __name__ == "__main__":
     unittest.main()

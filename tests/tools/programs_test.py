@@ -196,15 +196,27 @@ class CompletionTest(unittest.TestCase):
         if shutil.which("zsh") is None:
             self.skipTest("zsh is not installed")
         self.script(self.program("unpack"), "zsh", "_unpack")
+        (self.folder / "hang.core").touch()
         terminal = Terminal(["zsh", "-f", "-i"], HOME=str(self.folder), PS1="ready> ")
         self.addCleanup(terminal.close)
-        terminal.type(f"fpath=({self.folder} $fpath); autoload -U compinit; compinit -u -D; "
-                      "echo so''urced\n")
+        # What zsh draws depends on how fast it is typed at. What it starts does not: a function that
+        # prints its words.
+        terminal.type(f"cd {self.folder}; fpath=($PWD $fpath); autoload -U compinit; "
+                      "compinit -u -D; unpack() { print -r -- 'words'\"<$*>\" }; echo so''urced\n")
         self.assertTrue(terminal.expect("sourced\r\n"), terminal.shown)
-        terminal.type("unpack --page-t\t")
-        self.assertTrue(terminal.expect("--page-tables"), terminal.shown)
-        terminal.type("\x15unpack triage --to\t")
-        self.assertTrue(terminal.expect("--top"), terminal.shown)
+        for typed, words in (
+                ("--page-t\t", "--page-tables"),
+                ("--format=j\t", "--format=jsonl"),
+                ("ha\t", "hang.core"),
+                ("tri\t", "triage"),
+                ("tri\t--to\t3", "triage --top=3"),
+                ("triage --format=m\t", "triage --format=markdown"),
+                ("diff ha\t--side\t", "diff hang.core --side-by-side"),
+                # It is an option of a subcommand, and of no other.
+                ("--side\t", "--side")):
+            terminal.type(f"unpack {typed}\n")
+            self.assertTrue(terminal.expect(f"words<{re.escape(words)}>\r\n"),
+                            (typed, terminal.shown))
 
     def test_fish_completes_options_and_subcommands(self) -> None:
         if shutil.which("fish") is None:

@@ -359,7 +359,9 @@ int Diff(int argc, char** argv) {
   }
   if (arguments.descriptions) return DescriptionsDiff(arguments);
   if (one_dump && (*draws)[0] == (*draws)[1] && (*dispatches)[0] == (*dispatches)[1]) {
-    return RefuseDiff("of one input, give two draws: --draw=3,7");
+    return RefuseDiff(arguments.dispatch.empty()
+                          ? "of one input, give two draws: --draw=3,7"
+                          : "of one input, give two dispatches: --dispatch=3,7");
   }
 
   RawOptions raw;

@@ -23,6 +23,7 @@
 #include "absl/strings/string_view.h"
 #include "runtime/aub/play.h"
 #include "runtime/base/command_line.h"
+#include "runtime/base/file.h"
 #include "runtime/base/program/program.h"
 #include "runtime/base/same_file.h"
 #include "runtime/decode/decoder.h"
@@ -33,6 +34,7 @@
 #include "runtime/lint/lint.h"
 #include "runtime/lint/report.h"
 #include "runtime/lint/rules.h"
+#include "runtime/lint/zones.h"
 #include "tools/commands/command.h"
 #include "tools/descriptions.h"
 #include "tools/inputs.h"
@@ -70,6 +72,9 @@ unpack lint [options] FILE...
   --history=WHEN        whether the files have all batches of their contexts, so that state that no
                         packet has set is missing: auto (default: if the dumps' submissions are
                         numbered from 0 on), whole, part
+  --zones=FILE          how the driver divides the address space, so that pointers into another part
+                        are found: a line for each part, BEGIN END NAME, or BEGIN END NAME: BASE, BASE
+                        with the bases whose offsets point into it
   --rules               list the rules
   --gen=NAME            generation, if the dump does not name it, or is wrong
   --engine=NAME, --address=A, --stream=NAME, --input=FORMAT
@@ -86,7 +91,7 @@ whole.
 
 struct LintArguments {
   std::vector<std::string> inputs;
-  std::string fail_on = "error", without, format = "text", platform, history = "auto";
+  std::string fail_on = "error", without, format = "text", platform, history = "auto", zones;
   std::string generation, engine, address, stream, input_format, xml, output;
   uint64_t max_input = kDefaultMaxBytes, most = 100;
   bool rules = false, no_pager = false;
@@ -109,6 +114,7 @@ std::optional<int> ParseLint(int argc, char** argv, LintArguments& arguments) {
   app.add_option("--most", arguments.most);
   app.add_option("--platform", arguments.platform);
   app.add_option("--history", arguments.history)->check(tools::OneOf({"auto", "whole", "part"}));
+  app.add_option("--zones", arguments.zones);
   app.add_flag("--rules", arguments.rules);
   app.add_option("--gen", arguments.generation);
   app.add_option("--engine", arguments.engine);
@@ -168,6 +174,16 @@ absl::StatusOr<absl::flat_hash_set<std::string>> Without(absl::string_view text,
     }
   }
   return all;
+}
+
+absl::StatusOr<lint::Zones> ReadZones(const std::string& path) {
+  constexpr uint64_t kMostBytes = 1 << 20;
+  const absl::StatusOr<FileBytes> file = OpenFile(path, kMostBytes);
+  if (!file.ok()) return file.status();
+  absl::StatusOr<lint::Zones> zones =
+      lint::Zones::Parse({reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()});
+  if (zones.ok()) return zones;
+  return absl::InvalidArgumentError(absl::StrCat(path, ", ", zones.status().message()));
 }
 
 // Reads the inputs, and hands their alarms to the report.
@@ -297,6 +313,7 @@ int Run(const LintArguments& arguments, const tools::Described& described,
   bool whole = true;
   const std::vector<std::string> files = FilesOf(arguments.inputs, whole);
   std::vector<std::string> read = described.inputs;
+  if (!arguments.zones.empty()) read.push_back(arguments.zones);
   read.insert(read.end(), files.begin(), files.end());
   const std::string name = arguments.output.empty() ? "-" : arguments.output;
   if (const absl::Status refused = RefuseToOverwrite(name, read); !refused.ok()) {
@@ -366,6 +383,11 @@ int Lint(int argc, char** argv) {
       return RefuseLint(absl::StrCat("--platform: ", product.status().message()));
     }
     options.product = *product;
+  }
+  if (!arguments.zones.empty()) {
+    absl::StatusOr<lint::Zones> zones = ReadZones(arguments.zones);
+    if (!zones.ok()) return RefuseLint(absl::StrCat("--zones: ", zones.status().message()));
+    options.zones = *std::move(zones);
   }
   return Run(arguments, described, own, std::move(options), std::move(rules));
 }

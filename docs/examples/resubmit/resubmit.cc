@@ -1,5 +1,5 @@
 // Submits what a GPU core dump has to a device: the same memory at the same addresses.
-// --device= is "host", or a GPU's node.
+// --device= is "host", or a GPU's node. The GPU must be of the dump's generation.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   if (name == "host") {
     device = Must(HostDevice::Create({.device = dump.device}));
   } else {
-    device = Must(OpenDevice({.path = std::string(name)}));
+    device = Must(OpenDevice({.path = std::string(name), .generation = dump.device.generation}));
   }
   Submit(*device, dump);
   return 0;

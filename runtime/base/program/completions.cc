@@ -118,7 +118,9 @@ std::string Zsh(const ProgramFacts& program) {
         text, {{"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"(", "\\("}, {")", "\\)"}});
   };
   const std::string function = Function(program.name);
-  std::string text = absl::StrCat(function, "() {\n");
+  // A completer that finds something returns 0: otherwise zsh asks the user's next completer, too,
+  // which may take "tri" for a misspelt file.
+  std::string text = absl::StrCat(function, "() {\n  local ret=1\n");
   if (!program.verbs.empty()) {
     absl::StrAppend(&text, "  if (( CURRENT > 2 )); then\n    case $words[2] in\n");
     for (const Verb& verb : program.verbs) {
@@ -127,9 +129,10 @@ std::string Zsh(const ProgramFacts& program) {
     }
     absl::StrAppend(&text, "    esac\n  elif [[ $words[2] != -* ]]; then\n    local -a verbs=(");
     for (const Verb& verb : program.verbs) {
-      absl::StrAppend(&text, " ", Quoted(absl::StrCat(verb.name, ":", escaped(verb.about))));
+      // Only the first colon has a meaning here.
+      absl::StrAppend(&text, " ", Quoted(absl::StrCat(verb.name, ":", verb.about)));
     }
-    absl::StrAppend(&text, " )\n    _describe command verbs\n  fi\n");
+    absl::StrAppend(&text, " )\n    _describe command verbs && ret=0\n  fi\n");
   }
   absl::StrAppend(&text, "  _arguments -S");
   for (const ProgramOption& option : program.options) {
@@ -152,7 +155,7 @@ std::string Zsh(const ProgramFacts& program) {
       absl::StrAppend(&text, " \\\n    ", Quoted(spec));
     }
   }
-  absl::StrAppend(&text, " \\\n    '*:file:_files'\n}\n");
+  absl::StrAppend(&text, " \\\n    '*:file:_files' && ret=0\n  return ret\n}\n");
   // Loaded by name the first time, the file is the function's body.
   if (!IsVerb(program)) absl::StrAppend(&text, function, " \"$@\"\n");
   return text;
