@@ -11,6 +11,7 @@ load("//xml:generations.bzl", "BATCHES", "TYPES")
 FEW = [
     "gfx9",
     "gfx12",
+    "gfx125",
     "xe2",
 ]
 
