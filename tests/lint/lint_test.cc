@@ -255,6 +255,17 @@ TEST(Lint, ALastRowOfZeroIsNoLimitOfAVertexBuffer) {
   EXPECT_FALSE(Has(lint("3").alarms, "L308"));
 }
 
+TEST(Lint, ANumberOfRowsOfOneIsALimitOfAVertexBuffer) {
+  const auto lint = [](absl::string_view rows) {
+    return LintText(Prepare(
+        absl::StrCat("SET_COUNTED Pitch=16 Rows=", rows, " Vertices=here\n",
+                     "SET_ELEMENTS Format[0]=RGBA32 Valid[0]=true\nDRAW Count=4 Instances=1\nEND\n"
+                     "here: .zero 64\n")));
+  };
+  EXPECT_TRUE(Has(lint("1").alarms, "L308"));
+  EXPECT_FALSE(Has(lint("4").alarms, "L308"));
+}
+
 TEST(Lint, AnAlarmSaysWhereAndWhy) {
   const Found found = LintText(Prepare("MARK\nVALUES Threads=raw(65) Fixed=9"));
   ASSERT_TRUE(Has(found.alarms, "L103")) << Listed(found.alarms);
@@ -407,6 +418,43 @@ TEST(Lint, APartnerMayComeLaterButNotFromBeforeTheLastDraw) {
 
 TEST(Lint, WhatSetsAllOfAPartnerStandsForIt) {
   EXPECT_FALSE(Has(LintText(Prepare("MARK_ALL\nPAIR\nDRAW Count=3 Instances=1")).alarms, "L309"));
+}
+
+TEST(Lint, APartnerOfWhatOnlyDrawsReadMayComeAfterADispatch) {
+  for (const absl::string_view between :
+       {"DISPATCH Groups=1", "DISPATCH Groups=1\nDISPATCH Groups=1"}) {
+    const Found good = LintText(
+        Prepare(absl::StrCat("DRAW_LEFT\n", between, "\nDRAW_RIGHT\nDRAW Count=3 Instances=1")));
+    EXPECT_FALSE(Has(good.alarms, "L309")) << Listed(good.alarms);
+    const Found bad =
+        LintText(Prepare(absl::StrCat("DRAW_LEFT\n", between, "\nDRAW Count=3 Instances=1")));
+    EXPECT_TRUE(Has(bad.alarms, "L309")) << Listed(bad.alarms);
+  }
+  const Found drawn =
+      LintText(Prepare("DRAW_LEFT\nDRAW Count=3 Instances=1\nDISPATCH Groups=1\nDRAW_RIGHT\nDRAW "
+                       "Count=3 Instances=1"));
+  EXPECT_TRUE(Has(drawn.alarms, "L309")) << Listed(drawn.alarms);
+}
+
+// The packets that a draw finds without their partners, in the order of the alarms.
+std::vector<std::string> RecordsWithoutPartners(const std::vector<std::string>& packets) {
+  std::string body = "DRAW Count=3 Instances=1\n";
+  for (const std::string& packet : packets) absl::StrAppend(&body, packet, "\n");
+  std::vector<std::string> records;
+  for (const Alarm& alarm :
+       LintText(Prepare(absl::StrCat(body, "DRAW Count=3 Instances=1"))).alarms) {
+    if (alarm.number == "L302" || alarm.number == "L303" || alarm.number == "L309") {
+      records.push_back(alarm.record);
+    }
+  }
+  return records;
+}
+
+TEST(Lint, AlarmsOfADrawComeInTheOrderOfThePackets) {
+  EXPECT_EQ(RecordsWithoutPartners({"PAIR", "DRAW_LEFT", "CONSTANTS", "SET_HEAP"}),
+            (std::vector<std::string>{"PAIR", "DRAW_LEFT", "CONSTANTS", "SET_HEAP"}));
+  EXPECT_EQ(RecordsWithoutPartners({"SET_HEAP", "CONSTANTS", "DRAW_LEFT", "PAIR"}),
+            (std::vector<std::string>{"SET_HEAP", "CONSTANTS", "DRAW_LEFT", "PAIR"}));
 }
 
 TEST(Platforms, AWorkaroundCountsForThePlatformsItNames) {
