@@ -398,7 +398,25 @@ TEST(Zones, MistakesAreFoundWithTheirLine) {
             "line 1: the zone \"a\" ends at 0x2000, which must be more than its begin 0x2000");
   EXPECT_EQ(error("0 1000 a\n2000 3000 b\nfff 1001 c"),
             "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("1000 2000 a\n0 100 b\n100 1001 c"), "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("0 4000 a\n5000 6000 b\n1000 2000 c"),
+            "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("0 1000 a\n0 1000 b"), "line 2: the zones \"b\" and \"a\" overlap");
   EXPECT_EQ(error("# none\n"), "there is no zone; each has a line: BEGIN END NAME");
+}
+
+TEST(Zones, ABaseThatNoDescriptionHasIsFoundWithItsLine) {
+  const std::vector<tables::Tables> known = {Invented(), *FindGeneration("gfx9")};
+  const auto check = [&known](absl::string_view text) {
+    const auto zones = Zones::Parse(text);
+    EXPECT_TRUE(zones.ok()) << zones.status();
+    return zones.ok() ? zones->CheckBases(known) : zones.status();
+  };
+  EXPECT_TRUE(check("0 1000 a: heap\n1000 2000 b: surface state, heap\n2000 3000 c").ok());
+  EXPECT_EQ(check("2000 3000 a: heep\n1000 2000 b: heap, heapp\n0 1000 c: heap").message(),
+            "line 1: no description has a base \"heep\"; did you mean heap?");
+  EXPECT_EQ(check("0 1000 a: heap, xylophones").message(),
+            "line 1: no description has a base \"xylophones\"");
 }
 
 TEST(Lint, APartnerThatIsMissingIsReportedOnceForAContext) {
