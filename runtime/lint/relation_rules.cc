@@ -50,6 +50,17 @@ bool AsksForState(const tables::Tables& tables, uint32_t condition) {
                      [](const tables::Term& term) { return term.of_state != 0; });
 }
 
+// Alarms come in the order of the packets: that of a hash map differs from process to process.
+template <class Entry>
+void SortByPacket(const absl::flat_hash_map<uint32_t, Entry>& entries,
+                  std::vector<uint32_t>& keys) {
+  std::sort(keys.begin(), keys.end(), [&entries](uint32_t a, uint32_t b) {
+    const uint64_t first = entries.find(a)->second.number;
+    const uint64_t second = entries.find(b)->second.number;
+    return first != second ? first < second : a < b;
+  });
+}
+
 }  // namespace
 
 RelationRules::RelationRules(const tables::Tables& tables, Alarms& alarms)
@@ -128,8 +139,11 @@ void RelationRules::OnPacket(const decode::Record& record, const Place& place,
       std::any_of(relations.begin(), relations.end(),
                   [&](const tables::Relation& one) { return one.kind == RelationKind::kRequires; });
   if (requires_some || !committers_[index].empty()) {
-    state.open[index] = {index, context.packets, context.work, context.work <= context.batch_begin,
-                         place};
+    const auto serves = static_cast<tables::Role>(container.serves);
+    const uint64_t work = serves == tables::Role::kOther
+                              ? context.work
+                              : state.last_work[static_cast<size_t>(serves)];
+    state.open[index] = {index, context.packets, work, context.work <= context.batch_begin, place};
   }
 }
 
@@ -144,7 +158,9 @@ void RelationRules::OnBases(const decode::Record& record, const Place& place,
       continue;
     }
     RelationState::Moved& moved = state.moved[base];
-    if (moved.place.record.empty() || moved.to != *now->value) moved = {*now->value, place, 0};
+    if (moved.place.record.empty() || moved.to != *now->value) {
+      moved = {*now->value, context.packets, place, 0};
+    }
   }
   // A call's end is not that of the batch.
   if (record.container->flows.count != 0 && record.depth != 0) return;
@@ -215,13 +231,33 @@ void RelationRules::CheckWork(const tables::Container& work, const Place& place,
                     std::string(tables_.string(tables_.container(relation.container).name)));
     }
   }
-  for (const auto& [index, open] : state.open) CheckOpen(open, context, state);
-  state.open.clear();
+  CheckAllOpen(work, context, state);
   CheckInvalid(work, context, state);
-  CheckMoved(context, state);
+  CheckMoved(state);
   for (uint32_t base = 0; base < tables_.bases().size(); ++base) {
     const Bases::Base* const now = context.bases.Find(tables_, base);
     if (now != nullptr) state.used[base] = *now->value;
+  }
+  state.last_work[static_cast<size_t>(work.role)] = context.packets;
+}
+
+bool RelationRules::Serves(uint32_t container, const tables::Container& work) const {
+  const auto serves = static_cast<tables::Role>(tables_.container(container).serves);
+  return serves == tables::Role::kOther || serves == work.role;
+}
+
+void RelationRules::CheckAllOpen(const tables::Container& work, const Context& context,
+                                 RelationState& state) {
+  due_.clear();
+  for (const auto& [index, open] : state.open) {
+    // What this work does not read may still get its partner before that which does.
+    if (Serves(index, work)) due_.push_back(index);
+  }
+  SortByPacket(state.open, due_);
+  for (const uint32_t index : due_) {
+    const auto found = state.open.find(index);
+    CheckOpen(found->second, context, state);
+    state.open.erase(found);
   }
 }
 
@@ -264,23 +300,31 @@ void RelationRules::CheckOpen(const RelationState::Open& open, const Context& co
 
 void RelationRules::CheckInvalid(const tables::Container& work, const Context& context,
                                  RelationState& state) {
-  std::vector<uint32_t> done;
+  due_.clear();
   for (const auto& [index, open] : state.invalid) {
-    const auto serves = static_cast<tables::Role>(tables_.container(index).serves);
-    if (serves != tables::Role::kOther && serves != work.role) continue;
+    if (!Serves(index, work)) continue;
     // A stage that is off reads nothing: once it is on, this must have been set again.
     if (stage_of_[index] != tables::kNone && IsOff(stage_of_[index], state)) continue;
-    done.push_back(index);
-    if (context.LastSeen(index) > open.number) continue;
-    alarms_.Raise(RuleId::kNotSetAgain, open.place, {},
-                  absl::StrCat(tables_.string(tables_.container(index).name),
-                               " was set before, and is not set again"));
+    due_.push_back(index);
   }
-  for (const uint32_t index : done) state.invalid.erase(index);
+  SortByPacket(state.invalid, due_);
+  for (const uint32_t index : due_) {
+    const auto found = state.invalid.find(index);
+    if (context.LastSeen(index) <= found->second.number) {
+      alarms_.Raise(RuleId::kNotSetAgain, found->second.place, {},
+                    absl::StrCat(tables_.string(tables_.container(index).name),
+                                 " was set before, and is not set again"));
+    }
+    state.invalid.erase(found);
+  }
 }
 
-void RelationRules::CheckMoved(const Context&, RelationState& state) {
-  for (const auto& [base, moved] : state.moved) {
+void RelationRules::CheckMoved(RelationState& state) {
+  due_.clear();
+  for (const auto& [base, moved] : state.moved) due_.push_back(base);
+  SortByPacket(state.moved, due_);
+  for (const uint32_t base : due_) {
+    const RelationState::Moved& moved = state.moved.find(base)->second;
     std::vector<absl::string_view> missing;
     for (size_t kind = 0; kind < tables::kClientKinds; ++kind) {
       const tables::Client* const client = clients_[kind];

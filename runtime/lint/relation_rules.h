@@ -26,7 +26,7 @@ struct RelationState {
   struct Open {
     uint32_t container;
     uint64_t number;  // of the packet
-    uint64_t work;    // number of the last draw or dispatch before it
+    uint64_t work;    // number of the last draw or dispatch before it that could have read it
     bool begins_batch;
     Place place;
   };
@@ -39,10 +39,13 @@ struct RelationState {
   // By base: what has moved it since then, and what was done about that.
   struct Moved {
     uint64_t to = 0;
+    uint64_t number = 0;  // of the packet
     Place place;
     tables::CacheActions done = 0;
   };
   absl::flat_hash_map<uint32_t, Moved> moved;
+  // By Role: the number of the last such packet.
+  std::array<uint64_t, 3> last_work = {};
   absl::flat_hash_set<uint32_t> reported;  // missing for draws and dispatches
   // By container of packets that point to programs: whether the last one lets any run.
   absl::flat_hash_map<uint32_t, bool> runs;
@@ -65,11 +68,14 @@ class RelationRules {
  private:
   void CheckWork(const tables::Container& work, const Place& place, const Context& context,
                  RelationState& state);
+  // Whether the work reads what the container sets.
+  bool Serves(uint32_t container, const tables::Container& work) const;
+  void CheckAllOpen(const tables::Container& work, const Context& context, RelationState& state);
   void CheckOpen(const RelationState::Open& open, const Context& context, RelationState& state);
   void CheckPartner(const RelationState::Open& open, uint32_t partner, const Context& context,
                     RelationState& state);
   void CheckInvalid(const tables::Container& work, const Context& context, RelationState& state);
-  void CheckMoved(const Context& context, RelationState& state);
+  void CheckMoved(RelationState& state);
   void Invalidate(uint32_t by, const Place& place, const Context& context, RelationState& state);
   // Whether moving none of the bases leaves the container's pointers as they are.
   bool CountsFromMoved(uint32_t container, uint32_t by, const RelationState& state) const;
@@ -92,6 +98,7 @@ class RelationRules {
   absl::flat_hash_map<uint32_t, std::vector<uint32_t>> programs_of_;
   decode::ChosenLeaves programs_;
   std::array<const tables::Client*, tables::kClientKinds> clients_{};
+  std::vector<uint32_t> due_;  // what is checked now, kept for its memory
 };
 
 }  // namespace packsmith::lint

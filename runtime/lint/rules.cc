@@ -76,8 +76,7 @@ constexpr RuleInfo kRules[] = {
      "XML: <points base=\"…\">, <sets base=\"…\">"},
     {"L206", kError, "pointer leaves its driver's zone",
      "The driver keeps these addresses for other memory: the offset has wrapped, or its base is "
-     "not "
-     "the one that it was made for.",
+     "not the one that it was made for.",
      "the driver's list of zones: --zones"},
 
     {"L301", kError, "state that the draw or dispatch requires is missing",
@@ -85,8 +84,7 @@ constexpr RuleInfo kRules[] = {
      "XML: <relation kind=\"requires\"> of draws and dispatches"},
     {"L302", kWarning, "wait that a packet requires is missing",
      "The manual requires a packet that waits or flushes between the last draw or dispatch and "
-     "this "
-     "one.",
+     "this one.",
      "XML: <relation kind=\"requires\"> to a packet with <operation kind=\"fence\">"},
     {"L303", kWarning, "state is not committed",
      "The packet takes effect with another one that did not follow before the draw.",

@@ -23,6 +23,15 @@ bool Describes(const tables::Tables& tables, const tables::Leaf& leaf) {
   return extra.pointer != tables::kNone || extra.element != tables::kNone;
 }
 
+// Whether a field has the number of the last row, not that of all: count="Max Index+1". All such
+// fields of vertex buffers are those of Gfx4.
+bool StatesLastRow(const tables::Tables& tables, uint32_t count) {
+  if (count == tables::kNone) return false;
+  const tables::Expression& one = tables.expression(count);
+  return one.kind == tables::ExpressionKind::kLeaf && one.power == 0 && one.multiply == 1 &&
+         one.add == 1;
+}
+
 // a * b + c, or 2^64 - 1 if it is larger.
 uint64_t Extent(uint64_t a, uint64_t b, uint64_t c) {
   if (b != 0 && a > ~uint64_t{0} / b) return ~uint64_t{0};
@@ -111,9 +120,9 @@ void VertexRules::SetSlot(const FieldAt& at, const Record& record, absl::Span<co
   if (lead == leads.end()) return;
   slot.is_used = true;
   slot.size = lead->size;
-  // A number of rows in place of a size is of Gfx4, where a last row of 0 is no limit: drivers draw
-  // many rows with it.
+  // A last row of 0 is no limit: drivers draw many rows with it.
   if (pointer.size == tables::kNone && pointer.end == tables::kNone &&
+      StatesLastRow(tables_, pointer.count) &&
       evaluator_.Evaluate(pointer.count, scope, context) == uint64_t{1}) {
     slot.size = 0;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/closest.h"
 
 namespace packsmith::lint {
 namespace {
@@ -62,19 +64,50 @@ absl::StatusOr<Zones> Zones::Parse(absl::string_view text) {
       return absl::InvalidArgumentError(
           absl::StrCat("line ", number, ": ", zone.status().message()));
     }
-    for (const Zone& other : zones.all_) {
-      if (zone->begin >= other.end || other.begin >= zone->end) continue;
-      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": the zones \"", zone->name,
-                                                     "\" and \"", other.name, "\" overlap"));
-    }
+    zone->line = number;
     zones.all_.push_back(*std::move(zone));
   }
   if (zones.all_.empty()) {
     return absl::InvalidArgumentError("there is no zone; each has a line: BEGIN END NAME");
   }
-  std::sort(zones.all_.begin(), zones.all_.end(),
-            [](const Zone& a, const Zone& b) { return a.begin < b.begin; });
+  std::sort(zones.all_.begin(), zones.all_.end(), [](const Zone& a, const Zone& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.line < b.line;
+  });
+  // If any two overlap, some neighbours do.
+  for (size_t i = 1; i < zones.all_.size(); ++i) {
+    const Zone& below = zones.all_[i - 1];
+    const Zone& above = zones.all_[i];
+    if (above.begin >= below.end) continue;
+    const Zone& earlier = below.line < above.line ? below : above;
+    const Zone& later = below.line < above.line ? above : below;
+    return absl::InvalidArgumentError(absl::StrCat("line ", later.line, ": the zones \"",
+                                                   later.name, "\" and \"", earlier.name,
+                                                   "\" overlap"));
+  }
   return zones;
+}
+
+absl::Status Zones::CheckBases(absl::Span<const tables::Tables> known) const {
+  std::set<absl::string_view> names;
+  for (const tables::Tables& one : known) {
+    for (const tables::Base& base : one.bases()) names.insert(one.string(base.name));
+  }
+  const Zone* of = nullptr;
+  absl::string_view unknown;
+  for (const Zone& zone : all_) {
+    if (of != nullptr && of->line < zone.line) continue;
+    for (const std::string& base : zone.bases) {
+      if (names.count(base) != 0) continue;
+      of = &zone;
+      unknown = base;
+      break;
+    }
+  }
+  if (of == nullptr) return absl::OkStatus();
+  Closest closest(unknown);
+  for (const absl::string_view name : names) closest.Offer(name);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "line ", of->line, ": no description has a base \"", unknown, "\"", DidYouMean(closest)));
 }
 
 const Zone* Zones::Find(uint64_t address) const {

@@ -2,13 +2,16 @@
 #ifndef PACKSMITH_RUNTIME_LINT_ZONES_H_
 #define PACKSMITH_RUNTIME_LINT_ZONES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/tables/tables.h"
 
 namespace packsmith::lint {
 
@@ -18,6 +21,7 @@ struct Zone {
   uint64_t end = 0;  // the byte after the last one
   // The bases, by the description's names, whose offsets reach the zone; empty: it has no offsets.
   std::vector<std::string> bases = {};
+  size_t line = 0;  // of the text, from 1
 };
 
 class Zones {
@@ -28,6 +32,10 @@ class Zones {
   // the byte after the last one; # begins a comment. InvalidArgument names the line: not such a
   // line, an empty zone, or one that overlaps another; and a text without zones.
   static absl::StatusOr<Zones> Parse(absl::string_view text);
+
+  // InvalidArgument names the line of a base that none of the descriptions has, and close names.
+  // Several may be known: drivers divide the address space of all their GPUs alike.
+  absl::Status CheckBases(absl::Span<const tables::Tables> known) const;
 
   // In the order of their addresses.
   absl::Span<const Zone> all() const { return all_; }

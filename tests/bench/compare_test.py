@@ -9,9 +9,11 @@ import sys
 import tempfile
 import unittest
 
-# compare.py; then all benchmark programs.
+# compare.py; then the benchmark programs; after --new those that the baseline does not have yet.
 COMPARE = pathlib.Path(sys.argv[1])
-PROGRAMS = [pathlib.Path(argument) for argument in sys.argv[2:]]
+NEW_FROM = sys.argv.index("--new")
+PROGRAMS = [pathlib.Path(argument) for argument in sys.argv[2:NEW_FROM]]
+NEW_PROGRAMS = [pathlib.Path(argument) for argument in sys.argv[NEW_FROM + 1:]]
 sys.path.insert(0, str(COMPARE.resolve().parent))
 
 import baseline  # noqa: E402
@@ -258,6 +260,18 @@ class FilesTest(unittest.TestCase):
                     compared[name, benchmark] = yardstick[0]
         self.assertEqual({key: ratio.yardstick for key, ratio in recorded.items()}, compared,
                          "record the baseline again: ./bazelw run --config=opt //tests/bench:record")
+
+    def test_programs_that_the_baseline_does_not_have_yet_have_yardsticks_that_exist(self) -> None:
+        rules = baseline.read_rules(COMPARE.parent / "yardsticks.tsv")
+        recorded = {program for program, _ in baseline.read(COMPARE.parent / "baseline.tsv")}
+        for program in NEW_PROGRAMS:
+            with self.subTest(program.name):
+                name = program.name.removesuffix("_bench")
+                names = measure.benchmarks(program)
+                wanted = baseline.wanted(rules, name, names)
+                self.assertTrue(wanted)
+                self.assertLessEqual(wanted, set(names))
+                self.assertNotIn(name, recorded, "it has rows: move it to _PROGRAMS")
 
 
 if __name__ == "__main__":

@@ -566,6 +566,37 @@ TEST(Programs, LongerThanTheBoundAreCut) {
   EXPECT_THAT(story.problems, IsEmpty());
 }
 
+TEST(Programs, WhoseInstructionsAreNotDescribedAreCutWhereBytesFollow) {
+  const tables::Tables tables = TablesOf(R"(
+<packsmith family="test" generation="code" title="Code" unit="byte">
+  <engine name="one"/>
+  <stream name="commands" align="4"/>
+  <data name="code" code="true"/>
+  <packet name="Use" bytes="8" stream="commands">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="2"/>
+    <field name="Program" dword="1" bits="31:0" type="address"><points to="code" access="read"/></field>
+  </packet>
+  <packet name="End" bytes="4" stream="commands">
+    <field name="Opcode" dword="0" bits="31:24" type="uint" forced="9"/>
+    <flow kind="end"/>
+  </packet>
+</packsmith>)");
+  Options options;
+  options.most_code_bytes = 64;
+  const auto tell = [&](uint64_t size) {
+    World world;
+    world.Put(0x1000, {0x02000000, 0x8000, 0x09000000}).PutZeros(0x8000, size).Submit(0x1000);
+    return Tell(tables, world, options);
+  };
+  const Story longer = tell(65);
+  EXPECT_EQ(longer.Only("code").code.size(), 64u);
+  EXPECT_THAT(longer.remarks, ElementsAre("the program at 0x8000 is cut after 64 bytes; unpack "
+                                          "--max-code=N allows more"));
+  const Story as_long = tell(64);
+  EXPECT_EQ(as_long.Only("code").code.size(), 64u);
+  EXPECT_THAT(as_long.remarks, IsEmpty());
+}
+
 TEST(Programs, OfASubmissionThatAreCutAreSaidOnce) {
   World world;
   world

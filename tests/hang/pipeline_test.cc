@@ -249,8 +249,7 @@ TEST(Pipeline, SuspectsAreInTheDocumentation) {
     std::map<std::set<uint16_t>, Named> known;
     std::string table =
         "| what is assumed | hangs | first busy | last of the first run | last busy | last busy, "
-        "or "
-        "before the gap |\n|---|---|---|---|---|---|\n";
+        "or before the gap |\n|---|---|---|---|---|---|\n";
     for (const Assumption& assumption : kAssumptions) {
       int all = 0, first = 0, run = 0, last = 0, named = 0;
       for (const Stuck& stuck : AllStuck(assumption)) {

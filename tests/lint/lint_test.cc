@@ -255,6 +255,17 @@ TEST(Lint, ALastRowOfZeroIsNoLimitOfAVertexBuffer) {
   EXPECT_FALSE(Has(lint("3").alarms, "L308"));
 }
 
+TEST(Lint, ANumberOfRowsOfOneIsALimitOfAVertexBuffer) {
+  const auto lint = [](absl::string_view rows) {
+    return LintText(Prepare(
+        absl::StrCat("SET_COUNTED Pitch=16 Rows=", rows, " Vertices=here\n",
+                     "SET_ELEMENTS Format[0]=RGBA32 Valid[0]=true\nDRAW Count=4 Instances=1\nEND\n"
+                     "here: .zero 64\n")));
+  };
+  EXPECT_TRUE(Has(lint("1").alarms, "L308"));
+  EXPECT_FALSE(Has(lint("4").alarms, "L308"));
+}
+
 TEST(Lint, AnAlarmSaysWhereAndWhy) {
   const Found found = LintText(Prepare("MARK\nVALUES Threads=raw(65) Fixed=9"));
   ASSERT_TRUE(Has(found.alarms, "L103")) << Listed(found.alarms);
@@ -387,7 +398,25 @@ TEST(Zones, MistakesAreFoundWithTheirLine) {
             "line 1: the zone \"a\" ends at 0x2000, which must be more than its begin 0x2000");
   EXPECT_EQ(error("0 1000 a\n2000 3000 b\nfff 1001 c"),
             "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("1000 2000 a\n0 100 b\n100 1001 c"), "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("0 4000 a\n5000 6000 b\n1000 2000 c"),
+            "line 3: the zones \"c\" and \"a\" overlap");
+  EXPECT_EQ(error("0 1000 a\n0 1000 b"), "line 2: the zones \"b\" and \"a\" overlap");
   EXPECT_EQ(error("# none\n"), "there is no zone; each has a line: BEGIN END NAME");
+}
+
+TEST(Zones, ABaseThatNoDescriptionHasIsFoundWithItsLine) {
+  const std::vector<tables::Tables> known = {Invented(), *FindGeneration("gfx9")};
+  const auto check = [&known](absl::string_view text) {
+    const auto zones = Zones::Parse(text);
+    EXPECT_TRUE(zones.ok()) << zones.status();
+    return zones.ok() ? zones->CheckBases(known) : zones.status();
+  };
+  EXPECT_TRUE(check("0 1000 a: heap\n1000 2000 b: surface state, heap\n2000 3000 c").ok());
+  EXPECT_EQ(check("2000 3000 a: heep\n1000 2000 b: heap, heapp\n0 1000 c: heap").message(),
+            "line 1: no description has a base \"heep\"; did you mean heap?");
+  EXPECT_EQ(check("0 1000 a: heap, xylophones").message(),
+            "line 1: no description has a base \"xylophones\"");
 }
 
 TEST(Lint, APartnerThatIsMissingIsReportedOnceForAContext) {
@@ -407,6 +436,43 @@ TEST(Lint, APartnerMayComeLaterButNotFromBeforeTheLastDraw) {
 
 TEST(Lint, WhatSetsAllOfAPartnerStandsForIt) {
   EXPECT_FALSE(Has(LintText(Prepare("MARK_ALL\nPAIR\nDRAW Count=3 Instances=1")).alarms, "L309"));
+}
+
+TEST(Lint, APartnerOfWhatOnlyDrawsReadMayComeAfterADispatch) {
+  for (const absl::string_view between :
+       {"DISPATCH Groups=1", "DISPATCH Groups=1\nDISPATCH Groups=1"}) {
+    const Found good = LintText(
+        Prepare(absl::StrCat("DRAW_LEFT\n", between, "\nDRAW_RIGHT\nDRAW Count=3 Instances=1")));
+    EXPECT_FALSE(Has(good.alarms, "L309")) << Listed(good.alarms);
+    const Found bad =
+        LintText(Prepare(absl::StrCat("DRAW_LEFT\n", between, "\nDRAW Count=3 Instances=1")));
+    EXPECT_TRUE(Has(bad.alarms, "L309")) << Listed(bad.alarms);
+  }
+  const Found drawn =
+      LintText(Prepare("DRAW_LEFT\nDRAW Count=3 Instances=1\nDISPATCH Groups=1\nDRAW_RIGHT\nDRAW "
+                       "Count=3 Instances=1"));
+  EXPECT_TRUE(Has(drawn.alarms, "L309")) << Listed(drawn.alarms);
+}
+
+// The packets that a draw finds without their partners, in the order of the alarms.
+std::vector<std::string> RecordsWithoutPartners(const std::vector<std::string>& packets) {
+  std::string body = "DRAW Count=3 Instances=1\n";
+  for (const std::string& packet : packets) absl::StrAppend(&body, packet, "\n");
+  std::vector<std::string> records;
+  for (const Alarm& alarm :
+       LintText(Prepare(absl::StrCat(body, "DRAW Count=3 Instances=1"))).alarms) {
+    if (alarm.number == "L302" || alarm.number == "L303" || alarm.number == "L309") {
+      records.push_back(alarm.record);
+    }
+  }
+  return records;
+}
+
+TEST(Lint, AlarmsOfADrawComeInTheOrderOfThePackets) {
+  EXPECT_EQ(RecordsWithoutPartners({"PAIR", "DRAW_LEFT", "CONSTANTS", "SET_HEAP"}),
+            (std::vector<std::string>{"PAIR", "DRAW_LEFT", "CONSTANTS", "SET_HEAP"}));
+  EXPECT_EQ(RecordsWithoutPartners({"SET_HEAP", "CONSTANTS", "DRAW_LEFT", "PAIR"}),
+            (std::vector<std::string>{"SET_HEAP", "CONSTANTS", "DRAW_LEFT", "PAIR"}));
 }
 
 TEST(Platforms, AWorkaroundCountsForThePlatformsItNames) {

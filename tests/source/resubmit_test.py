@@ -75,9 +75,13 @@ class ResubmitTest(unittest.TestCase):
         self.assertIn(" 0 submissions, ", done.stderr)
 
     def test_a_hang_is_reported(self) -> None:
-        done = run(MOCK, "--device=skl", "--hang-at=1", "--", RESUBMIT, f"--device={NODE}",
-                   capture("skl-gl-basic"))
-        self.assertNotIn("done", done.stdout)
+        done = run(MOCK, "--device=skl", "--hang-at=1", "--summary", "--", RESUBMIT,
+                   f"--device={NODE}", capture("skl-gl-basic"))
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertIn("the GPU hung", done.stderr)
+        # The example's own words: which job, and why.
+        self.assertRegex(done.stderr, r"(?m)^ABORTED: job 1 \(render, .*failed: .*/error$")
+        self.assertIn(" 1 submissions, ", done.stderr)
 
     def test_wrong_usage_is_refused(self) -> None:
         for arguments in ((), ("--device=host",), ("--device=", capture("skl-gl-basic")),

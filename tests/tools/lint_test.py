@@ -157,7 +157,10 @@ class LintTest(ProgramTest):
     def test_bad_zones_are_refused_with_their_line(self) -> None:
         dump = self.file("a.core", core(SKL, STALL + words(END)))
         zones = self.file("zones.txt", b"0x1000 0x2000 a\n0x1800 0x3000 b\n")
+        bases = self.file("bases.txt", b"0x1000 0x2000 a\n0x2000 0x3000 b: dynamic stat\n")
         for name, text in ((zones, "zones.txt, line 2: the zones \"b\" and \"a\" overlap"),
+                           (bases, "bases.txt, line 2: no description has a base \"dynamic stat\"; "
+                            "did you mean dynamic state?"),
                            (self.path("none.txt"), "none.txt")):
             done = self.lint(f"--zones={name}", dump)
             self.assertEqual((done.returncode, done.stdout), (2, ""))

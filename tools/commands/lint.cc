@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "runtime/aub/play.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/file.h"
@@ -176,14 +177,17 @@ absl::StatusOr<absl::flat_hash_set<std::string>> Without(absl::string_view text,
   return all;
 }
 
-absl::StatusOr<lint::Zones> ReadZones(const std::string& path) {
+// `known`: the descriptions whose bases the file may name.
+absl::StatusOr<lint::Zones> ReadZones(const std::string& path,
+                                      absl::Span<const tables::Tables> known) {
   constexpr uint64_t kMostBytes = 1 << 20;
   const absl::StatusOr<FileBytes> file = OpenFile(path, kMostBytes);
   if (!file.ok()) return file.status();
   absl::StatusOr<lint::Zones> zones =
       lint::Zones::Parse({reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size()});
-  if (zones.ok()) return zones;
-  return absl::InvalidArgumentError(absl::StrCat(path, ", ", zones.status().message()));
+  const absl::Status status = zones.ok() ? zones->CheckBases(known) : zones.status();
+  if (status.ok()) return zones;
+  return absl::InvalidArgumentError(absl::StrCat(path, ", ", status.message()));
 }
 
 // Reads the inputs, and hands their alarms to the report.
@@ -385,7 +389,10 @@ int Lint(int argc, char** argv) {
     options.product = *product;
   }
   if (!arguments.zones.empty()) {
-    absl::StatusOr<lint::Zones> zones = ReadZones(arguments.zones);
+    // A file of zones may be for more GPUs than this one.
+    std::vector<tables::Tables> known(BuiltInGenerations().begin(), BuiltInGenerations().end());
+    if (own) known.push_back(*own);
+    absl::StatusOr<lint::Zones> zones = ReadZones(arguments.zones, known);
     if (!zones.ok()) return RefuseLint(absl::StrCat("--zones: ", zones.status().message()));
     options.zones = *std::move(zones);
   }

@@ -44,9 +44,13 @@ Programs::Code Programs::Find(const tables::DataKind& kind, uint32_t space, uint
     }
     if (bytes.size() < want) code = {bytes.size(), "memory"};
     if (end.found) code = {end.bytes, "end"};
-    // Where no instruction follows, more bytes would not help.
-    code.is_cut = code.ends == "limit" && (is_longer || !end.unknown);
     walk_.costs.AddStruct(bytes.size());
+    // Where no instruction follows, more bytes would not help. Where none is described, nobody
+    // knows.
+    const bool goes_on = is_longer || !end.unknown || walk_.tables.instructions(kind).empty();
+    // `bytes` are not valid after this.
+    code.is_cut = code.ends == "limit" && goes_on &&
+                  !walk_.memory.Bytes(space, address + code.size, 1, scratch_).empty();
     break;
   }
   codes_.emplace(place, code);
