@@ -390,8 +390,8 @@ std::optional<Verdict> ShaderDoesNotEnd(const Case& at, const EngineReport& engi
   verdict.evidence.push_back(
       absl::StrCat(executing, executing == 1 ? " execution unit is" : " execution units are",
                    " not idle (", absl::StrJoin(units, ", "), ")."));
-  if (const std::string units = Describe(engine.stop.pipeline); !units.empty()) {
-    verdict.evidence.push_back(absl::StrCat("Of its stages suspect ", units, "."));
+  if (const std::string suspects = Describe(engine.stop.pipeline); !suspects.empty()) {
+    verdict.evidence.push_back(absl::StrCat("Of its stages suspect ", suspects, "."));
   }
   size_t kernels = 0;
   for (const Bound& bound : engine.bound) {

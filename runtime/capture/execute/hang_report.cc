@@ -198,7 +198,7 @@ class Report {
     return 0;
   }
 
-  // A register of idle units, named `name` in the description and `as` in the dump.
+  // A register of idle units, which dumps name `as`. `stuck`: StuckPlace().
   void AddUnits(absl::string_view as, uint16_t stuck) {
     const uint32_t found = Find(as);
     if (found == tables::kNone) return;
