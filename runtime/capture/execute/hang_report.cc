@@ -312,17 +312,22 @@ class Report {
     } else {
       // Before Xe2 the firmware only knows that the memory unit gave up.
       if (work_.device->version_x10 >= 200) {
-        constexpr uint32_t kClasses[] = {0, 3, 1, 2, 5};  // of the firmware, by the interface's
+        using Class = guc::GUC_FAULT_CLASS;
+        // By the class's number in the interface.
+        constexpr uint32_t kClasses[] = {Class::RENDER, Class::COPY, Class::VIDEO,
+                                         Class::VIDEO_ENHANCE, Class::COMPUTE};
         guc::REPORT_PAGE_FAULT_REQ_DESC fault;
-        fault.access = place_.unmapped_write ? 1 : 0;
+        fault.access = place_.unmapped_write ? guc::GUC_FAULT_ACCESS::WRITE
+                                             : guc::GUC_FAULT_ACCESS::READ;
         fault.asid = queue;
-        fault.engine_class =
-            work_.engine_class < std::size(kClasses) ? kClasses[work_.engine_class] : 0;
+        fault.engine_class = work_.engine_class < std::size(kClasses)
+                                 ? kClasses[work_.engine_class]
+                                 : uint32_t{Class::OTHER};
         fault.address = *place_.unmapped & ~uint64_t{0xfff};
         channel.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
       }
-      constexpr uint32_t kNoType = 0xdeadbeef;
-      channel.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {queue, kNoType});
+      channel.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR,
+                      {queue, guc::GUC_CAT_ERROR_TYPE::NONE});
       channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue});
     }
     state_.blobs.push_back({"CTB", std::make_shared<Given>(channel.bytes())});
