@@ -412,18 +412,21 @@ class Maker {
         fault.access = 1;
         fault.asid = 42;
         fault.address = kNowhere;
-        channel_.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
-        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
+        const std::optional<Words> payload = guc::Channel::Payload(fault);
+        ASSERT_TRUE(payload);
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, *payload));
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue}));
         break;
       }
       case Seed::kCatError:
-        channel_.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {kQueue, 0xdeadbeef});
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR,
+                                     {kQueue, guc::GUC_CAT_ERROR_TYPE::NONE}));
         break;
       case Seed::kResetByOther:
-        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue});
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue}));
         break;
       default:
-        channel_.FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue});
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue}));
     }
   }
 

@@ -286,6 +286,21 @@ class Report {
     engine_.requests = {request};
   }
 
+  guc::REPORT_PAGE_FAULT_REQ_DESC PageFault(uint32_t queue) const {
+    using Class = guc::GUC_FAULT_CLASS;
+    // By the class's number in the interface.
+    constexpr uint32_t kClasses[] = {Class::RENDER, Class::COPY, Class::VIDEO, Class::VIDEO_ENHANCE,
+                                     Class::COMPUTE};
+    guc::REPORT_PAGE_FAULT_REQ_DESC fault;
+    fault.access =
+        place_.unmapped_write ? guc::GUC_FAULT_ACCESS::WRITE : guc::GUC_FAULT_ACCESS::READ;
+    fault.asid = queue;
+    fault.engine_class = work_.engine_class < std::size(kClasses) ? kClasses[work_.engine_class]
+                                                                  : uint32_t{Class::OTHER};
+    fault.address = *place_.unmapped & ~uint64_t{0xfff};
+    return fault;
+  }
+
   // The queue at fault, and what the firmware has said of it.
   void AddQueue() {
     const auto queue = static_cast<uint32_t>(work_.context);
@@ -307,28 +322,19 @@ class Report {
     context.started = Is(HangKind::kNotStarted) ? number - 1 : number;
     if (!place_.unmapped && !Is(HangKind::kResetByOther)) return;
     guc::Channel channel;
+    // A message with a number that does not fit is missing, as one that the firmware overwrote.
+    const auto send = [&](uint32_t action, const std::vector<uint32_t>& payload) {
+      static_cast<void>(channel.FromGuc(action, payload));
+    };
     if (Is(HangKind::kResetByOther)) {
-      channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue + 1});
+      send(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue + 1});
     } else {
       // Before Xe2 the firmware only knows that the memory unit gave up.
-      if (work_.device->version_x10 >= 200) {
-        using Class = guc::GUC_FAULT_CLASS;
-        // By the class's number in the interface.
-        constexpr uint32_t kClasses[] = {Class::RENDER, Class::COPY, Class::VIDEO,
-                                         Class::VIDEO_ENHANCE, Class::COMPUTE};
-        guc::REPORT_PAGE_FAULT_REQ_DESC fault;
-        fault.access = place_.unmapped_write ? guc::GUC_FAULT_ACCESS::WRITE
-                                             : guc::GUC_FAULT_ACCESS::READ;
-        fault.asid = queue;
-        fault.engine_class = work_.engine_class < std::size(kClasses)
-                                 ? kClasses[work_.engine_class]
-                                 : uint32_t{Class::OTHER};
-        fault.address = *place_.unmapped & ~uint64_t{0xfff};
-        channel.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
-      }
-      channel.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR,
-                      {queue, guc::GUC_CAT_ERROR_TYPE::NONE});
-      channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue});
+      const auto fault =
+          work_.device->version_x10 >= 200 ? guc::Channel::Payload(PageFault(queue)) : std::nullopt;
+      if (fault) send(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, *fault);
+      send(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {queue, guc::GUC_CAT_ERROR_TYPE::NONE});
+      send(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue});
     }
     state_.blobs.push_back({"CTB", std::make_shared<Given>(channel.bytes())});
   }
