@@ -95,6 +95,8 @@ std::optional<HangPlace> PlannedPlace(absl::Span<const PlannedHang> plans, const
     if (!work.streams.empty()) found->address = work.streams[0].address;
     if (plan->address) found->address = *plan->address;
   }
+  // It hung by itself before it came there: for its own reason.
+  if (plan->address && found->address != *plan->address) return found;
   found->kind = plan->kind;
   found->unit = plan->unit;
   return found;
