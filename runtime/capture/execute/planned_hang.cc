@@ -59,6 +59,9 @@ absl::StatusOr<PlannedHang> ParsePlannedHang(absl::string_view text) {
     }
     text = text.substr(0, at);
   }
+  if (hang.kind == HangKind::kNotStarted && hang.address) {
+    return wrong("what is not started is at no command, and has no address");
+  }
   if (!absl::SimpleAtoi(text, &hang.submission) || hang.submission == 0) {
     return wrong("the submission must be a number from 1 on");
   }

@@ -43,8 +43,9 @@ TEST(PlannedHang, IsANumberAKindAndAnAddress) {
 }
 
 TEST(PlannedHang, SaysWhatIsWrong) {
-  for (const char* text : {"", "0", "-1", "x", "1x", "1:", ":shader", "1@", "1@x", "1@0x",
-                           "1@0x10000000000000000", "18446744073709551616"}) {
+  for (const char* text :
+       {"", "0", "-1", "x", "1x", "1:", ":shader", "1@", "1@x", "1@0x", "1@0x10000000000000000",
+        "18446744073709551616", "1:not-started@0x1000"}) {
     const absl::StatusOr<PlannedHang> hang = ParsePlannedHang(text);
     EXPECT_TRUE(absl::IsInvalidArgument(hang.status())) << text;
     EXPECT_THAT(hang.status().message(), HasSubstr("N[:KIND][@ADDRESS]")) << text;

@@ -167,10 +167,29 @@ class HangsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("does not hang as asked for: its batch does not reach 0x800100", done.stderr)
 
+    def test_a_hang_that_there_was_not_is_said(self) -> None:
+        done = subprocess.run([MOCK, "--device=skl", "--hang-at=3:shader", "--", "true"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--hang-at: submission 3 did not hang: there were only 0", done.stderr)
+
+    def test_a_kind_that_the_gpu_does_not_have_is_said(self) -> None:
+        batch = self.assemble(self.folder, "batch", STORE + END, "gfx9", 0x800000)
+        done = subprocess.run(
+            [MOCK, "--device=skl,bmg", "--hang-at=1:reset-by-other", "--", CLIENT, "i915",
+             str(self.folder / "dump"), batch],
+            capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("submission 1 hangs without what was asked for: reset-by-other is a hang of "
+                      "xe", done.stderr)
+
     def test_what_is_no_hang_is_refused(self) -> None:
         for value, why in (("0", "a number from 1 on"), ("x", "a number from 1 on"),
                            ("1@", "the address"), ("1:", "the kind is missing"),
-                           ("1:WM", "WM is neither a kind of hang")):
+                           ("1:WM", "WM is neither a kind of hang"),
+                           ("1:not-started@0x800000", "has no address"),
+                           ("1:reset-by-other", "reset-by-other is a hang of xe"),
+                           ("2,1,2:shader", "submission 2 can hang only once")):
             with self.subTest(value):
                 done = subprocess.run([MOCK, "--device=skl", f"--hang-at={value}", "--", "true"],
                                       capture_output=True, text=True, check=False, timeout=60)
