@@ -51,10 +51,12 @@ class Meanings {
   bool units_known() const { return units_known_; }
   BusyPipeline Pipeline() const {
     BusyPipeline pipeline;
+    pipeline.threads_known = threads_known_;
     auto stage = std::find_if(stages_.rbegin(), stages_.rend(),
                               [](const auto& one) { return !one.second.empty(); });
     if (stage == stages_.rend()) return pipeline;
     pipeline.last = stage->second;
+    pipeline.rest_known = HasAllAfter(stage->first);
     bool gap = false;
     for (++stage; stage != stages_.rend(); ++stage) {
       const std::vector<std::string>& units = stage->second;
@@ -76,6 +78,19 @@ class Meanings {
   }
 
  private:
+  // Whether registers of the dump report each stage that the description has after one.
+  bool HasAllAfter(uint16_t place) const {
+    for (const tables::Container& container : tables_.containers()) {
+      for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {
+        if (leaf.extra == tables::kNone) continue;
+        const tables::Extra& extra = tables_.extra(leaf.extra);
+        if (extra.meaning != Meaning::kIdle || extra.meaning_at <= place) continue;
+        if (stages_.count(extra.meaning_at) == 0) return false;
+      }
+    }
+    return true;
+  }
+
   template <class Visit>
   void ForEachMeaning(uint32_t index, uint64_t value, const Visit& visit) const {
     if (index == tables::kNone) return;
@@ -97,6 +112,7 @@ class Meanings {
           const bool executes = extra.meaning == Meaning::kIdleExecution;
           if (executes || extra.meaning == Meaning::kIdle) {
             units_known_ = true;
+            threads_known_ = threads_known_ || executes;
             // Several slices have the same units: one busy one keeps its stage busy.
             std::vector<std::string>* const stage =
                 extra.meaning_at == 0 ? nullptr : &stages_[extra.meaning_at];
@@ -129,7 +145,7 @@ class Meanings {
   std::vector<Busy> busy_;
   // By place in the pipeline, of all stages that a register reports: their busy units.
   std::map<uint16_t, std::vector<std::string>> stages_;
-  bool units_known_ = false;
+  bool units_known_ = false, threads_known_ = false;
 };
 
 }  // namespace

@@ -41,6 +41,9 @@ struct BusyPipeline {
   // Between two busy stages one is idle: the last busy units before that one. Either the stages in
   // between are off and keep nothing, or `last` has only a part of a primitive and waits for these.
   std::vector<std::string> before_gap;
+  // Whether the dump has all stages after `last`: else one that is not in it may be the last one.
+  bool rest_known = false;
+  bool threads_known = false;  // registers say which execution units are idle
 };
 
 // "CL, the last busy unit of the pipeline; VFG, VS wait for it". Empty if nothing of it is busy.

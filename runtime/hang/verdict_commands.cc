@@ -390,8 +390,8 @@ std::optional<Verdict> ShaderDoesNotEnd(const Case& at, const EngineReport& engi
   verdict.evidence.push_back(
       absl::StrCat(executing, executing == 1 ? " execution unit is" : " execution units are",
                    " not idle (", absl::StrJoin(units, ", "), ")."));
-  if (const std::string units = Describe(engine.stop.pipeline); !units.empty()) {
-    verdict.evidence.push_back(absl::StrCat("Of its stages suspect ", units, "."));
+  if (const std::string suspects = Describe(engine.stop.pipeline); !suspects.empty()) {
+    verdict.evidence.push_back(absl::StrCat("Of its stages suspect ", suspects, "."));
   }
   size_t kernels = 0;
   for (const Bound& bound : engine.bound) {
@@ -411,6 +411,10 @@ std::optional<Verdict> ShaderDoesNotEnd(const Case& at, const EngineReport& engi
 std::optional<Verdict> PipelineDoesNotFinish(const Case& at, const EngineReport& engine) {
   const BusyPipeline& pipeline = engine.stop.pipeline;
   if (pipeline.last.empty() || !engine.work) return std::nullopt;
+  // Dispatches do not go through the 3D pipeline: it is busy with something else.
+  if (engine.work->container == nullptr || engine.work->container->role != tables::Role::kDraw) {
+    return std::nullopt;
+  }
   // Threads that run keep their stage busy, and those before it: ShaderDoesNotEnd().
   const bool executes = std::any_of(engine.stop.busy.begin(), engine.stop.busy.end(),
                                     [](const Busy& busy) { return busy.executing != 0; });
@@ -420,8 +424,9 @@ std::optional<Verdict> PipelineDoesNotFinish(const Case& at, const EngineReport&
   Verdict verdict;
   verdict.kind = VerdictKind::kPipeline;
   verdict.engine = engine.name;
-  verdict.confidence =
-      engine.fault || !pipeline.before_gap.empty() ? Confidence::kLow : Confidence::kMedium;
+  const bool doubtful = engine.fault || !pipeline.before_gap.empty() || !pipeline.threads_known ||
+                        !pipeline.rest_known;
+  verdict.confidence = doubtful ? Confidence::kLow : Confidence::kMedium;
   verdict.address = engine.work->address;
   verdict.sentence =
       absl::StrFormat("A fixed function probably does not finish the %s at 0x%x%s: %s.",
@@ -429,7 +434,13 @@ std::optional<Verdict> PipelineDoesNotFinish(const Case& at, const EngineReport&
                       engine.work_draw ? absl::StrCat(", draw ", *engine.work_draw) : "",
                       absl::StrJoin(pipeline.last, ", "));
   verdict.evidence.push_back(absl::StrCat("Suspect ", Describe(pipeline), "."));
-  verdict.evidence.push_back("No execution unit runs a thread, as far as the dump has them.");
+  verdict.evidence.push_back(pipeline.threads_known
+                                 ? "No execution unit runs a thread, as far as the dump has them."
+                                 : "The dump does not say whether execution units run threads.");
+  if (!pipeline.rest_known) {
+    verdict.evidence.push_back(
+        "The dump does not have all units after it: one of them may be the last busy one.");
+  }
   verdict.alternative =
       "The unit may wait for memory, or for a thread that the dump does not show: look at the "
       "buffers and the state that it uses.";

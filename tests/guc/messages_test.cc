@@ -19,10 +19,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr uint32_t kEvent = GUC_HXG_TYPE::EVENT;
 constexpr uint32_t kFast = GUC_HXG_TYPE::FAST_REQUEST;
+
+size_t Put(Channel& channel, bool from_guc, size_t at, uint32_t type, uint32_t action,
+           const std::vector<uint32_t>& payload) {
+  EXPECT_TRUE(channel.Put(from_guc, at, type, action, payload));
+  return at;
+}
 
 // The kernel's own constants: Linux, drivers/gpu/drm/xe/abi.
 TEST(Messages, HaveTheNumbersOfTheInterface) {
@@ -37,13 +44,13 @@ TEST(Messages, HaveTheNumbersOfTheInterface) {
 
 TEST(Messages, AreReadInOrderWithWhatIsPending) {
   Channel channel;
-  size_t at = channel.Put(false, 0, kFast, GUC_ACTION::SCHED_CONTEXT, {3});
+  size_t at = Put(channel, false, 0, kFast, GUC_ACTION::SCHED_CONTEXT, {3});
   const size_t head = at;
-  at = channel.Put(false, at, kFast, GUC_ACTION::SCHED_CONTEXT_MODE_SET, {3, 0});
-  channel.Descriptor(false, head, at);
-  at = channel.Put(true, 0, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3});
-  at = channel.Put(true, at, kEvent, GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {0xffffffff, 18});
-  channel.Descriptor(true, at, at);
+  at = Put(channel, false, at, kFast, GUC_ACTION::SCHED_CONTEXT_MODE_SET, {3, 0});
+  EXPECT_TRUE(channel.Descriptor(false, head, at));
+  at = Put(channel, true, 0, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3});
+  at = Put(channel, true, at, kEvent, GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {0xffffffff, 18});
+  EXPECT_TRUE(channel.Descriptor(true, at, at));
   const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(4));
   EXPECT_TRUE(messages[0].Is(GUC_ACTION::SCHED_CONTEXT));
@@ -61,8 +68,8 @@ TEST(Messages, WrapInTheRingFromTheFirmware) {
   Channel channel;
   const size_t size = kChannel - kFromGuc;
   const size_t at =
-      channel.Put(true, size - 2, kEvent, GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {5, 1});
-  channel.Descriptor(true, at, at);
+      Put(channel, true, size - 2, kEvent, GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {5, 1});
+  EXPECT_TRUE(channel.Descriptor(true, at, at));
   const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(1));
   EXPECT_THAT(messages[0].payload, ElementsAre(5u, 1u));
@@ -70,8 +77,8 @@ TEST(Messages, WrapInTheRingFromTheFirmware) {
 
 TEST(Messages, ThatAreListedAreAllPending) {
   Channel channel;
-  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT, {3});
-  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {3, 0});
+  EXPECT_TRUE(channel.ToGuc(GUC_ACTION::SCHED_CONTEXT, {3}));
+  EXPECT_TRUE(channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {3, 0}));
   const std::vector<uint8_t> bytes = channel.bytes();
   const auto of_ring = [&](size_t size) {
     return ReadPendingMessages(absl::MakeSpan(bytes).subspan(kToGuc * 4, size), false);
@@ -102,12 +109,12 @@ TEST(Messages, AreFoundBehindTheRestOfAnOverwrittenOne) {
   Channel channel;
   size_t at = 0;
   for (uint32_t i = 0; i < 8; ++i) {
-    at = channel.Put(true, at, kEvent, GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, {i, 0, 0, 0});
+    at = Put(channel, true, at, kEvent, GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, {i, 0, 0, 0});
   }
   const size_t end = at;
   // The next lap has begun, with a message of another length.
-  at = channel.Put(true, 0, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {7});
-  channel.Descriptor(true, at, at);
+  at = Put(channel, true, 0, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {7});
+  EXPECT_TRUE(channel.Descriptor(true, at, at));
   const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(8)) << "seven old ones and the new one";
   EXPECT_EQ(messages[0].payload[0], 1u);
@@ -128,8 +135,8 @@ TEST(Messages, OfAPageFaultSayWhereWhoAndHow) {
   ASSERT_FALSE(fault.pack(payload.data()));
   EXPECT_EQ(payload[3], 0x7fffu);
   EXPECT_EQ(payload[1] >> 12, 77u);
-  const size_t at = channel.Put(true, 0, kEvent, GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, payload);
-  channel.Descriptor(true, at, at);
+  const size_t at = Put(channel, true, 0, kEvent, GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, payload);
+  EXPECT_TRUE(channel.Descriptor(true, at, at));
   const std::vector<Message> messages = ReadMessages(channel.bytes());
   ASSERT_THAT(messages, SizeIs(1));
   EXPECT_THAT(InWords(messages[0]), HasSubstr("Source Unit Instruction cache"));
@@ -143,9 +150,9 @@ TEST(Messages, OfAPageFaultSayWhereWhoAndHow) {
 
 TEST(Messages, OfActionsThatAreNotKnownAreLeftOut) {
   Channel channel;
-  size_t at = channel.Put(true, 0, kEvent, 0x7abc, {1, 2});
-  at = channel.Put(true, at, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3});
-  channel.Descriptor(true, at, at);
+  size_t at = Put(channel, true, 0, kEvent, 0x7abc, {1, 2});
+  at = Put(channel, true, at, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3});
+  EXPECT_TRUE(channel.Descriptor(true, at, at));
   EXPECT_THAT(ReadMessages(channel.bytes()), SizeIs(1));
 }
 
@@ -154,9 +161,9 @@ TEST(Messages, ThatAreDamagedNeverStopTheReader) {
   Channel channel;
   size_t at = 0;
   for (uint32_t i = 0; i < 200; ++i) {
-    at = channel.Put(true, at, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {i});
+    at = Put(channel, true, at, kEvent, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {i});
   }
-  channel.Descriptor(true, at, at);
+  EXPECT_TRUE(channel.Descriptor(true, at, at));
   EXPECT_THAT(ReadMessages(channel.bytes()), SizeIs(200));
   for (int round = 0; round < 200; ++round) {
     Channel damaged = channel;
@@ -177,6 +184,33 @@ TEST(Messages, OfBytesThatAreNoChannelAreNone) {
     EXPECT_THAT(ReadMessages(std::vector<uint8_t>(size, 0xff)), IsEmpty()) << size;
     EXPECT_THAT(ReadMessages(std::vector<uint8_t>(size)), IsEmpty()) << size;
   }
+}
+
+TEST(Messages, WithValuesThatDoNotFitAreNotWritten) {
+  Channel channel;
+  ASSERT_TRUE(channel.FromGuc(GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3}));
+  const std::vector<uint8_t> before = channel.bytes();
+  EXPECT_FALSE(channel.FromGuc(0x10000, {3})) << "an action has 16 bits";
+  EXPECT_FALSE(channel.ToGuc(GUC_ACTION::SCHED_CONTEXT, std::vector<uint32_t>(255)));
+  size_t at = 2;
+  EXPECT_FALSE(channel.Put(true, at, 8, GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {3}));
+  EXPECT_EQ(at, 2u);
+  EXPECT_EQ(channel.bytes(), before);
+  REPORT_PAGE_FAULT_REQ_DESC fault;
+  fault.asid = 0xfffff;
+  EXPECT_TRUE(Channel::Payload(fault).has_value());
+  fault.asid = 0x100000;
+  EXPECT_FALSE(Channel::Payload(fault).has_value());
+}
+
+TEST(Messages, MayBeMoreThanThereAreFences) {
+  Channel channel;
+  for (uint32_t i = 0; i < 70000; ++i) {
+    ASSERT_TRUE(channel.FromGuc(GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {i})) << i;
+  }
+  const std::vector<Message> messages = ReadMessages(channel.bytes());
+  ASSERT_THAT(messages, Not(IsEmpty()));
+  EXPECT_THAT(messages.back().payload, ElementsAre(69999u));
 }
 
 // --- The log ---

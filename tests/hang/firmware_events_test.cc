@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,10 +86,14 @@ std::vector<uint64_t> FaultsOf(const Channel& channel) {
 }
 
 void Put(Channel& channel, const guc::REPORT_PAGE_FAULT_REQ_DESC& fault) {
-  channel.FromGuc(GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, Channel::Payload(fault));
+  const std::optional<std::vector<uint32_t>> payload = Channel::Payload(fault);
+  ASSERT_TRUE(payload);
+  ASSERT_TRUE(channel.FromGuc(GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, *payload));
 }
 void Put(Channel& channel, const guc::PAGE_FAULT_RES_DESC& answer) {
-  channel.ToGuc(GUC_ACTION::PAGE_FAULT_RES_DESC, Channel::Payload(answer));
+  const std::optional<std::vector<uint32_t>> payload = Channel::Payload(answer);
+  ASSERT_TRUE(payload);
+  ASSERT_TRUE(channel.ToGuc(GUC_ACTION::PAGE_FAULT_RES_DESC, *payload));
 }
 
 TEST(FirmwareEvents, FaultsThatWereServedAreNoneAlthoughAnotherOfTheSpaceFailed) {
@@ -132,9 +137,9 @@ TEST(FirmwareEvents, APrefetchIsNotBlamed) {
 
 TEST(FirmwareEvents, AStopThatIsNotAnsweredIsAPreemptionThatTimedOut) {
   Channel channel;
-  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 1});
-  channel.FromGuc(GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {kQueue, 1});
-  channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0});
+  EXPECT_TRUE(channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 1}));
+  EXPECT_TRUE(channel.FromGuc(GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {kQueue, 1}));
+  EXPECT_TRUE(channel.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0}));
   const HangReport report = ReportOf(channel);
   ASSERT_THAT(report.verdicts, SizeIs(1));
   EXPECT_EQ(report.verdicts[0].kind, VerdictKind::kPreemptionTimeout);
@@ -145,20 +150,21 @@ TEST(FirmwareEvents, AStopThatIsNotAnsweredIsAPreemptionThatTimedOut) {
 
 TEST(FirmwareEvents, AStopThatIsAnsweredOrOfAnotherQueueOrNotReadYetIsNone) {
   Channel answered;
-  answered.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0});
-  answered.FromGuc(GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {kQueue, 0});
+  EXPECT_TRUE(answered.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0}));
+  EXPECT_TRUE(answered.FromGuc(GUC_ACTION::SCHED_CONTEXT_MODE_DONE, {kQueue, 0}));
   EXPECT_THAT(ReportOf(answered).verdicts, IsEmpty());
   Channel enabled;
-  enabled.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0});
-  enabled.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 1});
+  EXPECT_TRUE(enabled.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0}));
+  EXPECT_TRUE(enabled.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 1}));
   EXPECT_THAT(ReportOf(enabled).verdicts, IsEmpty());
   Channel other;
-  other.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kOther, 0});
+  EXPECT_TRUE(other.ToGuc(GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kOther, 0}));
   EXPECT_THAT(ReportOf(other).verdicts, IsEmpty());
   Channel unread;
-  const size_t end = unread.Put(false, 0, guc::GUC_HXG_TYPE::FAST_REQUEST,
-                                GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0});
-  unread.Descriptor(false, 0, end);
+  size_t end = 0;
+  EXPECT_TRUE(unread.Put(false, end, guc::GUC_HXG_TYPE::FAST_REQUEST,
+                         GUC_ACTION::SCHED_CONTEXT_MODE_SET, {kQueue, 0}));
+  EXPECT_TRUE(unread.Descriptor(false, 0, end));
   EXPECT_THAT(ReportOf(unread).verdicts, IsEmpty());
 }
 
@@ -202,7 +208,7 @@ TEST(Warnings, OfRegistersWithoutValues) {
 
 TEST(Warnings, OfFirmwareThatFailed) {
   Channel channel;
-  channel.FromGuc(GUC_ACTION::NOTIFY_EXCEPTION, {});
+  EXPECT_TRUE(channel.FromGuc(GUC_ACTION::NOTIFY_EXCEPTION, {}));
   EXPECT_THAT(WarningsOf(DumpOf(channel)),
               ElementsAre(HasSubstr("The firmware itself failed. GuC message at 0x2000")));
 }
@@ -236,7 +242,7 @@ TEST(ReportText, ShowsTheLogsLinesThatCount) {
     events[i].text = "Engine reset: engine_class=ccs";
   }
   Channel channel;
-  channel.FromGuc(GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
+  EXPECT_TRUE(channel.FromGuc(GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue}));
   const std::string text = ToText(Gfx125(), MakeHangReport(Gfx125(), DumpOf(channel), events));
   EXPECT_THAT(text, HasSubstr("\n  log       5 lines before\n"
                               "  log       kernel log, line 6: Engine reset: engine_class=ccs\n"));

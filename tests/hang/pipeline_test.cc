@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -138,9 +140,12 @@ std::map<std::string, uint16_t> PlacesOf(const tables::Tables& tables) {
   return places;
 }
 
+// `without`: what begins like this is not among the registers. `work`: what was drawn or
+// dispatched.
 std::optional<HangReport> ReportOf(const tables::Tables& tables, const Column& column,
-                                   const std::set<uint16_t>& busy) {
-  const std::optional<SeededHang> made = SeedPipelineHang(tables, busy, column.form);
+                                   const std::set<uint16_t>& busy, absl::string_view without = "",
+                                   absl::string_view work = "3DPRIMITIVE") {
+  const std::optional<SeededHang> made = SeedPipelineHang(tables, busy, column.form, work);
   if (!made) return std::nullopt;
   absl::StatusOr<Dump> dump = ReadDump(BytesOf(made->text));
   if (!dump.ok()) {
@@ -148,6 +153,17 @@ std::optional<HangReport> ReportOf(const tables::Tables& tables, const Column& c
     return std::nullopt;
   }
   AddRings(tables, *dump);
+  if (!without.empty() && dump->error_state != nullptr) {
+    auto state = std::make_shared<ErrorState>(*dump->error_state);
+    size_t left_out = 0;
+    for (ErrorEngine& engine : state->engines) {
+      left_out += std::erase_if(engine.registers, [&](const ErrorRegister& one) {
+        return absl::StartsWith(one.name, without);
+      });
+    }
+    EXPECT_NE(left_out, 0u) << without;
+    dump->error_state = std::move(state);
+  }
   return MakeHangReport(tables, *dump);
 }
 
@@ -224,6 +240,64 @@ TEST(Pipeline, WithAnIdleUnitBetweenBusyOnesHasTwoSuspects) {
   ASSERT_THAT(report->verdicts, Not(IsEmpty()));
   EXPECT_EQ(report->verdicts[0].kind, VerdictKind::kPipeline);
   EXPECT_EQ(report->verdicts[0].confidence, Confidence::kLow);
+}
+
+TEST(Pipeline, WithAllStagesAndThreadsInTheDumpHasMediumConfidence) {
+  for (const Column& column : kColumns) {
+    const auto report = ReportOf(*FindGeneration(column.generation), column, {kFirst});
+    ASSERT_TRUE(report);
+    ASSERT_THAT(report->verdicts, Not(IsEmpty())) << column.generation;
+    EXPECT_EQ(report->verdicts[0].kind, VerdictKind::kPipeline) << column.generation;
+    EXPECT_EQ(report->verdicts[0].confidence, Confidence::kMedium) << column.generation;
+  }
+}
+
+// Threads that are not in the dump may be what does not end.
+TEST(Pipeline, WithoutRegistersOfThreadsHasLowConfidence) {
+  const Column column = {"gfx125", Form::kXe};
+  const auto report = ReportOf(*FindGeneration("gfx125"), column, {kFirst}, "ROW_INSTDONE");
+  ASSERT_TRUE(report);
+  ASSERT_THAT(report->verdicts, Not(IsEmpty()));
+  EXPECT_EQ(report->verdicts[0].kind, VerdictKind::kPipeline);
+  EXPECT_EQ(report->verdicts[0].confidence, Confidence::kLow);
+  EXPECT_THAT(report->verdicts[0].evidence,
+              Contains("The dump does not say whether execution units run threads."));
+}
+
+TEST(Pipeline, WithoutTheStagesAfterTheLastBusyOneHasLowConfidence) {
+  for (const Column& column : kColumns) {
+    const auto report =
+        ReportOf(*FindGeneration(column.generation), column, {kFirst}, "SC_INSTDONE");
+    ASSERT_TRUE(report);
+    ASSERT_THAT(report->verdicts, Not(IsEmpty())) << column.generation;
+    EXPECT_EQ(report->verdicts[0].kind, VerdictKind::kPipeline) << column.generation;
+    EXPECT_EQ(report->verdicts[0].confidence, Confidence::kLow) << column.generation;
+    EXPECT_THAT(report->verdicts[0].evidence,
+                Contains(HasSubstr("does not have all units after it")))
+        << column.generation;
+  }
+}
+
+// Nothing is after the colour cache.
+TEST(Pipeline, WhoseLastStageIsBusyNeedsNoOtherInTheDump) {
+  const Column& column = kColumns[0];
+  const auto report = ReportOf(*FindGeneration(column.generation), column, {kLast}, "ROW_INSTDONE");
+  ASSERT_TRUE(report);
+  ASSERT_THAT(report->engines, SizeIs(1));
+  EXPECT_TRUE(report->engines[0].stop.pipeline.rest_known);
+  EXPECT_FALSE(report->engines[0].stop.pipeline.threads_known);
+}
+
+TEST(Pipeline, OfADispatchIsNotJudged) {
+  const Column& column = kColumns[0];
+  const auto report =
+      ReportOf(*FindGeneration(column.generation), column, {kFirst}, "", "GPGPU_WALKER");
+  ASSERT_TRUE(report);
+  ASSERT_THAT(report->engines, SizeIs(1));
+  ASSERT_TRUE(report->engines[0].work);
+  EXPECT_EQ(report->engines[0].work->container->role, tables::Role::kDispatch);
+  EXPECT_THAT(report->engines[0].stop.pipeline.last, Not(IsEmpty()));
+  for (const Verdict& verdict : report->verdicts) EXPECT_NE(verdict.kind, VerdictKind::kPipeline);
 }
 
 TEST(Pipeline, ThatIsIdleHasNoSuspect) {

@@ -47,13 +47,14 @@ struct Seeded {
 class Maker {
  public:
   Maker(const tables::Tables& tables, Seed seed, Form form, uint32_t engines,
-        std::set<uint16_t> stages)
+        std::set<uint16_t> stages, absl::string_view work = "3DPRIMITIVE")
       : tables_(tables),
         seed_(seed),
         xe_(form == Form::kXe),
         guc_(form == Form::kI915Guc),
         engines_(engines),
         stages_(std::move(stages)),
+        work_(work),
         kept_(std::make_shared<Seeded>()) {
     kept_->pages.reserve(8);
   }
@@ -169,7 +170,7 @@ class Maker {
   void MakeBatch() {
     Add(Packet("MI_STORE_DATA_IMM").Set("Address", kData + 64).Set("Immediate Data", 1));
     const bool draws = seed_ == Seed::kShader || seed_ == Seed::kPipeline;
-    if (draws) Add(Packet("3DPRIMITIVE"));
+    if (draws) Add(Packet(work_));
     const uint64_t begin = End();
     stops_at_ = begin;
     switch (seed_) {
@@ -412,18 +413,21 @@ class Maker {
         fault.access = 1;
         fault.asid = 42;
         fault.address = kNowhere;
-        channel_.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
-        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue});
+        const std::optional<Words> payload = guc::Channel::Payload(fault);
+        ASSERT_TRUE(payload);
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, *payload));
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kQueue}));
         break;
       }
       case Seed::kCatError:
-        channel_.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {kQueue, 0xdeadbeef});
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR,
+                                     {kQueue, guc::GUC_CAT_ERROR_TYPE::NONE}));
         break;
       case Seed::kResetByOther:
-        channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue});
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {kOtherQueue}));
         break;
       default:
-        channel_.FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue});
+        EXPECT_TRUE(channel_.FromGuc(guc::GUC_ACTION::DEREGISTER_CONTEXT_DONE, {kOtherQueue}));
     }
   }
 
@@ -446,6 +450,7 @@ class Maker {
   const bool xe_, guc_;
   const uint32_t engines_;
   const std::set<uint16_t> stages_;  // busy ones of the pipeline
+  const std::string work_;           // the packet that draws
   Words batch_;
   std::vector<ErrorRegister> captured_;  // by the firmware
   guc::Channel channel_;
@@ -536,8 +541,9 @@ std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, Form
 }
 
 std::optional<SeededHang> SeedPipelineHang(const tables::Tables& tables,
-                                           const std::set<uint16_t>& busy, Form form) {
-  return Maker(tables, Seed::kPipeline, form, 1, busy).Make();
+                                           const std::set<uint16_t>& busy, Form form,
+                                           absl::string_view work) {
+  return Maker(tables, Seed::kPipeline, form, 1, busy, work).Make();
 }
 
 }  // namespace packsmith::hang

@@ -72,9 +72,11 @@ enum class Form { kI915, kI915Guc, kXe };
 std::optional<SeededHang> SeedHang(const tables::Tables& tables, Seed seed, Form form,
                                    uint32_t engines = 1);
 
-// Seed::kPipeline with these busy stages, by their places in the pipeline.
+// Seed::kPipeline with these busy stages, by their places in the pipeline. `work`: the packet that
+// is the last draw or dispatch.
 std::optional<SeededHang> SeedPipelineHang(const tables::Tables& tables,
-                                           const std::set<uint16_t>& busy, Form form);
+                                           const std::set<uint16_t>& busy, Form form,
+                                           absl::string_view work = "3DPRIMITIVE");
 
 }  // namespace packsmith::hang
 

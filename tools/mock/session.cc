@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -80,6 +81,12 @@ class StandardError : public tools::CliOutput {
   absl::Status Finish() override { return absl::OkStatus(); }
 };
 
+// Of the 3D pipeline.
+std::vector<std::string> UnitsOf(const DeviceInfo& info) {
+  const absl::StatusOr<tables::Tables> tables = FindGeneration(info.generation);
+  return tables.ok() ? capture::PipelineUnits(*tables) : std::vector<std::string>();
+}
+
 std::string WhereIsReport(const capture::DevicePaths& paths) {
   return absl::StrCat("the GPU hung; clients find the report at ",
                       paths.driver == KernelDriver::kI915
@@ -124,6 +131,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Make(const SessionOptions& opt
   if (!status.ok()) return status;
   status = session->Watch(options);
   if (!status.ok()) return status;
+  status = session->OpenKernelLog(options);
+  if (!status.ok()) return status;
   return session;
 }
 
@@ -165,6 +174,7 @@ absl::Status Session::Watch(const SessionOptions& options) {
   }
   hangs_ = std::make_unique<capture::HangReporter>(
       [this](const capture::Work& work) {
+        hung_.insert(work.number);
         return capture::PlannedPlace(planned_, work,
                                      executor_ ? executor_->PlaceOfHang(work) : std::nullopt);
       },
@@ -176,19 +186,30 @@ absl::Status Session::Watch(const SessionOptions& options) {
 
 absl::Status Session::PlanHangs(const SessionOptions& options) {
   planned_ = options.hang_at;
+  const bool any_xe = std::any_of(
+      paths_.begin(), paths_.end(),
+      [](const capture::DevicePaths& paths) { return paths.driver == KernelDriver::kXe; });
+  std::set<uint64_t> numbers;
   std::vector<uint64_t> at_once;
   for (const capture::PlannedHang& hang : planned_) {
+    if (!numbers.insert(hang.submission).second) {
+      return absl::InvalidArgumentError(absl::StrCat("--hang-at: submission ", hang.submission,
+                                                     " can hang only once, and is given twice"));
+    }
     if (hang.address && options.run) {
       stop_at_[hang.submission] = *hang.address;
     } else {
       at_once.push_back(hang.submission);
     }
+    if (hang.kind == capture::HangKind::kResetByOther && !any_xe) {
+      return absl::InvalidArgumentError(
+          "--hang-at: reset-by-other is a hang of xe, and none of these GPUs has its interface; "
+          "NAME:xe gives it to those that can have it");
+    }
     if (hang.kind != capture::HangKind::kPipeline) continue;
     std::vector<std::string> units;
     for (const DeviceInfo& info : infos_) {
-      const absl::StatusOr<tables::Tables> tables = FindGeneration(info.generation);
-      if (!tables.ok()) continue;
-      for (std::string& unit : capture::PipelineUnits(*tables)) units.push_back(std::move(unit));
+      for (std::string& unit : UnitsOf(info)) units.push_back(std::move(unit));
     }
     if (std::find(units.begin(), units.end(), hang.unit) == units.end()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -199,20 +220,38 @@ absl::Status Session::PlanHangs(const SessionOptions& options) {
     }
   }
   kernel_.set_hang_at(std::move(at_once));
+  return absl::OkStatus();
+}
+
+absl::Status Session::OpenKernelLog(const SessionOptions& options) {
   if (options.kernel_log.empty()) return absl::OkStatus();
-  kernel_log_.open(options.kernel_log, std::ios::trunc);
-  if (kernel_log_.is_open()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--kernel-log: ", options.kernel_log, " cannot be written"));
+  auto output = tools::OpenOutput({.file = options.kernel_log, .pager = false, .on_gone = {}});
+  if (!output.ok()) return output.status();
+  kernel_log_ = *std::move(output);
+  return absl::OkStatus();
+}
+
+void Session::SayIfInVain(const capture::Work& work, const capture::HangPlace& place) {
+  std::string what;
+  if (place.kind == capture::HangKind::kResetByOther && work.interface != "xe") {
+    what = "reset-by-other is a hang of xe";
+  } else if (place.kind == capture::HangKind::kPipeline) {
+    const std::vector<std::string> units = UnitsOf(*work.device);
+    if (std::find(units.begin(), units.end(), place.unit) != units.end()) return;
+    what = absl::StrCat(work.device->name, " has no unit ", place.unit);
+  } else {
+    return;
+  }
+  log_.Say(absl::StrCat("--hang-at: submission ", work.number,
+                        " hangs without what was asked for: ", what));
 }
 
 void Session::Report(const capture::Work& work, const std::optional<capture::HangPlace>& place,
                      std::string report) {
   for (size_t i = 0; i < infos_.size(); ++i) {
     if (work.device != &infos_[i]) continue;
-    if (kernel_log_.is_open()) {
-      kernel_log_ << capture::KernelLogOfHang(work, place, paths_[i].slot) << std::flush;
-    }
+    if (place) SayIfInVain(work, *place);
+    if (kernel_log_) kernel_log_->Append(capture::KernelLogOfHang(work, place, paths_[i].slot));
     const auto written = capture::ReportHang(paths_[i], std::move(report), files_);
     if (written.ok() && *written) log_.Say(WhereIsReport(paths_[i]));
     return;
@@ -228,7 +267,19 @@ bool Session::Finish() {
       good = false;
     }
   }
+  if (kernel_log_) {
+    if (const absl::Status status = kernel_log_->Finish(); !status.ok()) {
+      log_.Say(absl::StrCat("--kernel-log: ", status.message()));
+      good = false;
+    }
+  }
   if (recorder_) good = recorder_->Finish() && good;
+  for (const capture::PlannedHang& hang : planned_) {
+    if (hung_.count(hang.submission) != 0) continue;
+    const uint64_t all = log_.submissions();
+    log_.Say(absl::StrCat("--hang-at: submission ", hang.submission, " did not hang",
+                          hang.submission > all ? absl::StrCat(": there were only ", all) : ""));
+  }
   return good;
 }
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,8 +55,8 @@ class Session {
   capture::VirtualFiles& files() { return files_; }
   CallLog& log() { return log_; }
 
-  // After the last submission: writes what was shown, and the record's end. False: something could
-  // not be written, which was said.
+  // After the last submission: writes what was shown, and the record's end, and says which planned
+  // hangs there were not. False: something could not be written, which was said.
   bool Finish();
   // A line for each of the options that have results to sum up.
   std::string Summary() const;
@@ -66,6 +66,9 @@ class Session {
   absl::Status Add(absl::string_view text, absl::string_view kernel);
   absl::Status Watch(const SessionOptions& options);
   absl::Status PlanHangs(const SessionOptions& options);
+  absl::Status OpenKernelLog(const SessionOptions& options);
+  // What was planned for a work and cannot be had on its device.
+  void SayIfInVain(const capture::Work& work, const capture::HangPlace& place);
   void Report(const capture::Work& work, const std::optional<capture::HangPlace>& place,
               std::string report);
 
@@ -81,7 +84,8 @@ class Session {
   std::unique_ptr<RecordWatcher> recorder_;
   std::vector<capture::PlannedHang> planned_;
   std::map<uint64_t, uint64_t> stop_at_;  // SimExecutorOptions
-  std::ofstream kernel_log_;
+  std::set<uint64_t> hung_;               // Work::number
+  std::unique_ptr<tools::CliOutput> kernel_log_;
   std::unique_ptr<capture::HangReporter> hangs_;
   capture::MockKernel kernel_;
 };

@@ -34,15 +34,41 @@ using tables::Meaning;
 // The kernel's ring, which this mock does not have otherwise.
 constexpr uint64_t kRing = 0x10000, kRingBytes = 4096, kRequest = 0x40;
 
-// What kernels call an engine; classes have the same numbers in i915 and xe.
+// What kernels call a class of engines; classes have the same numbers in i915 and xe.
+absl::string_view ClassName(uint32_t engine_class) {
+  constexpr absl::string_view kNames[] = {"rcs", "bcs", "vcs", "vecs", "ccs"};
+  return engine_class < std::size(kNames) ? kNames[engine_class] : "other";
+}
+
 std::string KernelName(uint32_t engine_class, uint32_t instance) {
-  constexpr absl::string_view kPrefixes[] = {"rcs", "bcs", "vcs", "vecs", "ccs"};
-  return absl::StrCat(engine_class < std::size(kPrefixes) ? kPrefixes[engine_class] : "other",
-                      instance);
+  return absl::StrCat(ClassName(engine_class), instance);
 }
 
 std::string EngineOfPlace(const Work& work, size_t stream) {
   return KernelName(work.engine_class, work.engine_instance + static_cast<uint32_t>(stream));
+}
+
+// Queues and their submissions, as the kernel's and the firmware's messages number them.
+uint32_t QueueOf(const Work& work) { return static_cast<uint32_t>(work.context); }
+uint32_t NumberOf(const Work& work) { return static_cast<uint32_t>(work.number); }
+// The queue that a work of HangKind::kResetByOther was reset with.
+uint32_t OtherQueue(const Work& work) { return QueueOf(work) + 1; }
+
+// Why the kernel takes the work for hung: in its log, or in its dump, which only xe's has.
+enum class ReasonIn { kLog, kDump };
+std::string ReasonOf(const Work& work, HangKind kind, absl::string_view engine, ReasonIn where) {
+  const bool log = where == ReasonIn::kLog;
+  if (work.interface != "xe") {
+    if (kind == HangKind::kNotYielding) return "preemption time out";
+    if (kind == HangKind::kRefused) return "CS error";
+    return absl::StrCat("stopped heartbeat on ", engine);
+  }
+  if (kind == HangKind::kNotYielding) {
+    return absl::StrCat("Schedule disable failed to respond, guc_id=", QueueOf(work),
+                        log ? "" : ", ret=-62, guc_read=1");
+  }
+  return absl::StrCat("Timedout job", log ? ": " : " - ", "seqno=", NumberOf(work),
+                      ", lrc_seqno=", NumberOf(work), ", guc_id=", QueueOf(work), ", flags=0x0");
 }
 
 // What registers say.
@@ -198,7 +224,7 @@ class Report {
     return 0;
   }
 
-  // A register of idle units, named `name` in the description and `as` in the dump.
+  // A register of idle units, which dumps name `as`. `stuck`: StuckPlace().
   void AddUnits(absl::string_view as, uint16_t stuck) {
     const uint32_t found = Find(as);
     if (found == tables::kNone) return;
@@ -286,16 +312,26 @@ class Report {
     engine_.requests = {request};
   }
 
+  guc::REPORT_PAGE_FAULT_REQ_DESC PageFault(uint32_t queue) const {
+    using Class = guc::GUC_FAULT_CLASS;
+    // By the class's number in the interface.
+    constexpr uint32_t kClasses[] = {Class::RENDER, Class::COPY, Class::VIDEO, Class::VIDEO_ENHANCE,
+                                     Class::COMPUTE};
+    guc::REPORT_PAGE_FAULT_REQ_DESC fault;
+    fault.access =
+        place_.unmapped_write ? guc::GUC_FAULT_ACCESS::WRITE : guc::GUC_FAULT_ACCESS::READ;
+    fault.asid = queue;
+    fault.engine_class = work_.engine_class < std::size(kClasses) ? kClasses[work_.engine_class]
+                                                                  : uint32_t{Class::OTHER};
+    fault.address = *place_.unmapped & ~uint64_t{0xfff};
+    return fault;
+  }
+
   // The queue at fault, and what the firmware has said of it.
   void AddQueue() {
-    const auto queue = static_cast<uint32_t>(work_.context);
-    const auto number = static_cast<uint32_t>(work_.number);
+    const uint32_t queue = QueueOf(work_), number = NumberOf(work_);
     state_.facts.push_back(
-        Fact("Reason", Is(HangKind::kNotYielding)
-                           ? absl::StrCat("Schedule disable failed to respond, guc_id=", queue,
-                                          ", ret=-62, guc_read=1")
-                           : absl::StrCat("Timedout job - seqno=", number, ", lrc_seqno=", number,
-                                          ", guc_id=", queue, ", flags=0x0")));
+        Fact("Reason", ReasonOf(work_, place_.kind, engine_.name, ReasonIn::kDump)));
     state_.facts.push_back(Fact("kernel", "packsmith-mock"));
     state_.facts.push_back(Fact("module", "xe"));
     state_.facts.push_back(Fact("Snapshot time", absl::StrCat(time_s_, ".000000000")));
@@ -307,23 +343,19 @@ class Report {
     context.started = Is(HangKind::kNotStarted) ? number - 1 : number;
     if (!place_.unmapped && !Is(HangKind::kResetByOther)) return;
     guc::Channel channel;
+    // A message with a number that does not fit is missing, as one that the firmware overwrote.
+    const auto send = [&](uint32_t action, const std::vector<uint32_t>& payload) {
+      static_cast<void>(channel.FromGuc(action, payload));
+    };
     if (Is(HangKind::kResetByOther)) {
-      channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue + 1});
+      send(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {OtherQueue(work_)});
     } else {
       // Before Xe2 the firmware only knows that the memory unit gave up.
-      if (work_.device->version_x10 >= 200) {
-        constexpr uint32_t kClasses[] = {0, 3, 1, 2, 5};  // of the firmware, by the interface's
-        guc::REPORT_PAGE_FAULT_REQ_DESC fault;
-        fault.access = place_.unmapped_write ? 1 : 0;
-        fault.asid = queue;
-        fault.engine_class =
-            work_.engine_class < std::size(kClasses) ? kClasses[work_.engine_class] : 0;
-        fault.address = *place_.unmapped & ~uint64_t{0xfff};
-        channel.FromGuc(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, guc::Channel::Payload(fault));
-      }
-      constexpr uint32_t kNoType = 0xdeadbeef;
-      channel.FromGuc(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {queue, kNoType});
-      channel.FromGuc(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue});
+      const auto fault =
+          work_.device->version_x10 >= 200 ? guc::Channel::Payload(PageFault(queue)) : std::nullopt;
+      if (fault) send(guc::GUC_ACTION::REPORT_PAGE_FAULT_REQ_DESC, *fault);
+      send(guc::GUC_ACTION::NOTIFY_MEMORY_CAT_ERROR, {queue, guc::GUC_CAT_ERROR_TYPE::NONE});
+      send(guc::GUC_ACTION::CONTEXT_RESET_NOTIFICATION, {queue});
     }
     state_.blobs.push_back({"CTB", std::make_shared<Given>(channel.bytes())});
   }
@@ -365,20 +397,24 @@ std::string KernelLogOfHang(const Work& work, const std::optional<HangPlace>& pl
   const std::string engine = EngineOfPlace(work, place ? place->stream : 0);
   const std::string process = absl::StrCat(decode::Harmless(work.process), " [", work.pid, "]");
   const HangKind kind = place ? place->kind : HangKind::kCommand;
+  const std::string reason = ReasonOf(work, kind, engine, ReasonIn::kLog);
   if (work.interface == "xe") {
-    return absl::StrFormat(
-        "xe %s: [drm] Tile0: GT0: Timedout job: seqno=%d, lrc_seqno=%d, guc_id=%d, flags=0x0 in "
-        "%s\nxe %s: [drm] Xe device coredump has been created\n",
-        slot, work.number, work.number, work.context, process, slot);
+    const std::string gt = absl::StrCat("xe ", slot, ": [drm] Tile0: GT0: ");
+    std::string text;
+    if (kind == HangKind::kResetByOther) {
+      absl::StrAppendFormat(
+          &text, "%sEngine reset: engine_class=%s, logical_mask: 0x%x, guc_id=%d\n", gt,
+          ClassName(work.engine_class), 1u << (work.engine_instance & 31), OtherQueue(work));
+    }
+    absl::StrAppend(&text, gt, reason);
+    if (kind != HangKind::kNotYielding) absl::StrAppend(&text, " in ", process);
+    absl::StrAppend(&text, "\nxe ", slot, ": [drm] Xe device coredump has been created\n");
+    return text;
   }
   if (work.interface != "i915") return "";
-  const std::string why = kind == HangKind::kNotYielding ? "preemption time out"
-                          : kind == HangKind::kRefused
-                              ? "CS error"
-                              : absl::StrCat("stopped heartbeat on ", engine);
   return absl::StrFormat(
       "i915 %s: [drm] Resetting %s for %s\ni915 %s: [drm] %s context reset due to GPU hang\n", slot,
-      engine, why, slot, process);
+      engine, reason, slot, process);
 }
 
 void HangReporter::OnDone(const Work& work, Outcome outcome, absl::string_view why) {

@@ -59,6 +59,9 @@ absl::StatusOr<PlannedHang> ParsePlannedHang(absl::string_view text) {
     }
     text = text.substr(0, at);
   }
+  if (hang.kind == HangKind::kNotStarted && hang.address) {
+    return wrong("what is not started is at no command, and has no address");
+  }
   if (!absl::SimpleAtoi(text, &hang.submission) || hang.submission == 0) {
     return wrong("the submission must be a number from 1 on");
   }
@@ -95,6 +98,8 @@ std::optional<HangPlace> PlannedPlace(absl::Span<const PlannedHang> plans, const
     if (!work.streams.empty()) found->address = work.streams[0].address;
     if (plan->address) found->address = *plan->address;
   }
+  // It hung by itself before it came there: for its own reason.
+  if (plan->address && found->address != *plan->address) return found;
   found->kind = plan->kind;
   found->unit = plan->unit;
   return found;

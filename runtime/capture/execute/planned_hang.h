@@ -36,7 +36,8 @@ std::vector<std::string> PipelineUnits(const tables::Tables& tables);
 // A field of a register of idle units is named after its unit: "CL Done".
 absl::string_view UnitOfField(absl::string_view field);
 
-// Where a work hung: `found`, if it was executed, with what is planned for it. Empty: neither.
+// Where a work hung: `found`, if it was executed, with what is planned for it there. If it hung by
+// itself at another address than the planned one, only `found` counts. Empty: neither.
 std::optional<HangPlace> PlannedPlace(absl::Span<const PlannedHang> plans, const Work& work,
                                       std::optional<HangPlace> found);
 

@@ -329,10 +329,7 @@ Outcome SimExecutor::Continue(const Work& work, Running& running, std::string& w
     if (running.parts.size() == 1) break;
   }
   if (waits == nullptr) {
-    if (stops) {
-      Say(work, absl::StrFormat("does not hang as asked for: its batch does not reach 0x%x",
-                                stop_at->second));
-    }
+    SayIfMissed(work);
     return Outcome::kDone;
   }
   why = WaitText(*waits);
@@ -358,7 +355,16 @@ std::string SimExecutor::WaitText(Lane& lane) const {
 Outcome SimExecutor::Hang(const Work& work, Lane& lane, const std::string& text, std::string& why) {
   ++totals_.hung;
   why = Locate(work, lane, text);
+  SayIfMissed(work);
   return Outcome::kHung;
+}
+
+void SimExecutor::SayIfMissed(const Work& work) {
+  const auto stop_at = options_.stop_at.find(work.number);
+  if (stop_at == options_.stop_at.end()) return;
+  if (work.number == hung_ && hang_place_.address == stop_at->second) return;
+  Say(work, absl::StrFormat("does not hang as asked for: its batch does not reach 0x%x",
+                            stop_at->second));
 }
 
 std::string SimExecutor::Locate(const Work& work, Lane& lane, const std::string& text) {
@@ -412,6 +418,7 @@ void SimExecutor::Forget(const Work& work) {
   for (const Running::Part& part : it->second.parts) {
     if (part.ended) continue;
     Locate(work, *part.lane, "it waited");
+    SayIfMissed(work);
     break;
   }
   End(it->second, /*lost=*/true);

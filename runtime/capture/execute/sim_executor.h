@@ -106,6 +106,8 @@ class SimExecutor : public Executor {
   Outcome Hang(const Work& work, Lane& lane, const std::string& text, std::string& why);
   // Sets hang_place_; the text says what the command there has reached in vain.
   std::string Locate(const Work& work, Lane& lane, const std::string& text);
+  // After a work that ended or hung: says that it did not reach its address of `stop_at`.
+  void SayIfMissed(const Work& work);
   void End(Running& running, bool lost);
   std::string WaitText(Lane& lane) const;
   int64_t Now() const;

@@ -153,6 +153,55 @@ TEST(HangReport, OtherEnginesHaveTheirNames) {
   EXPECT_THAT(*text, AllOf(HasSubstr("batch_addr[1]"), HasSubstr("vcs3 (physical)")));
 }
 
+// What the log says of a hang must not contradict the dump.
+TEST(KernelLog, OfXeHasTheReasonOfTheDump) {
+  Works works("bmg");
+  const Placed batch = works.Place(kBatch);
+  Work work = works.Batch(batch, {});
+  work.interface = "xe";
+  work.context = 7;
+  const auto log = [&](HangKind kind) {
+    return KernelLogOfHang(work, HangPlace{.address = kBatch, .kind = kind}, "0000:03:00.0");
+  };
+  const auto dump = [&](HangKind kind) {
+    return MakeHangReport(work, HangPlace{.address = kBatch, .kind = kind}, "", 9).value_or("");
+  };
+  const std::string end = "xe 0000:03:00.0: [drm] Xe device coredump has been created\n";
+  EXPECT_EQ(log(HangKind::kShader),
+            "xe 0000:03:00.0: [drm] Tile0: GT0: Timedout job: seqno=1, lrc_seqno=1, guc_id=7, "
+            "flags=0x0 in test [42]\n" +
+                end);
+  EXPECT_THAT(dump(HangKind::kShader),
+              HasSubstr("Reason: Timedout job - seqno=1, lrc_seqno=1, guc_id=7, flags=0x0\n"));
+  EXPECT_EQ(
+      log(HangKind::kNotYielding),
+      "xe 0000:03:00.0: [drm] Tile0: GT0: Schedule disable failed to respond, guc_id=7\n" + end);
+  EXPECT_THAT(dump(HangKind::kNotYielding),
+              AllOf(HasSubstr("Reason: Schedule disable failed to respond, guc_id=7, ret=-62, "
+                              "guc_read=1\n"),
+                    Not(HasSubstr("Timedout"))));
+  EXPECT_EQ(log(HangKind::kResetByOther),
+            "xe 0000:03:00.0: [drm] Tile0: GT0: Engine reset: engine_class=rcs, logical_mask: 0x1, "
+            "guc_id=8\n"
+            "xe 0000:03:00.0: [drm] Tile0: GT0: Timedout job: seqno=1, lrc_seqno=1, guc_id=7, "
+            "flags=0x0 in test [42]\n" +
+                end);
+}
+
+TEST(KernelLog, OfI915SaysWhyTheEngineWasReset) {
+  Works works("skl");
+  const Placed batch = works.Place(kBatch);
+  const Work work = works.Batch(batch, {});
+  const auto log = [&](HangKind kind) {
+    return KernelLogOfHang(work, HangPlace{.address = kBatch, .kind = kind}, "0000:00:02.0");
+  };
+  const std::string end = "i915 0000:00:02.0: [drm] test [42] context reset due to GPU hang\n";
+  const std::string begin = "i915 0000:00:02.0: [drm] Resetting rcs0 for ";
+  EXPECT_EQ(log(HangKind::kNotYielding), begin + "preemption time out\n" + end);
+  EXPECT_EQ(log(HangKind::kRefused), begin + "CS error\n" + end);
+  EXPECT_EQ(log(HangKind::kShader), begin + "stopped heartbeat on rcs0\n" + end);
+}
+
 TEST(HangReport, ApplesKernelSavesNothing) {
   Works works("m1");
   works.Place(kBatch);

@@ -43,8 +43,9 @@ TEST(PlannedHang, IsANumberAKindAndAnAddress) {
 }
 
 TEST(PlannedHang, SaysWhatIsWrong) {
-  for (const char* text : {"", "0", "-1", "x", "1x", "1:", ":shader", "1@", "1@x", "1@0x",
-                           "1@0x10000000000000000", "18446744073709551616"}) {
+  for (const char* text :
+       {"", "0", "-1", "x", "1x", "1:", ":shader", "1@", "1@x", "1@0x", "1@0x10000000000000000",
+        "18446744073709551616", "1:not-started@0x1000"}) {
     const absl::StatusOr<PlannedHang> hang = ParsePlannedHang(text);
     EXPECT_TRUE(absl::IsInvalidArgument(hang.status())) << text;
     EXPECT_THAT(hang.status().message(), HasSubstr("N[:KIND][@ADDRESS]")) << text;
@@ -87,6 +88,43 @@ TEST(PlannedHang, ThatIsNotExecutedIsAtItsAddressOrTheBatch) {
   EXPECT_EQ(PlannedPlace({&plan, 1}, work, std::nullopt)->address, kBatch + 8);
   plan.submission = work.number + 1;
   EXPECT_FALSE(PlannedPlace({&plan, 1}, work, std::nullopt).has_value());
+}
+
+// What hung by itself before the command keeps its place and its cause.
+TEST(PlannedHang, DoesNotReplaceTheCauseOfAnEarlierOne) {
+  Works works("skl");
+  const Placed batch = works.Place(kBatch);
+  const Work work = works.Batch(batch, {works.Store(0x500000, 1), works.Store(kBatch + 0x800, 2)});
+  std::vector<std::string> said;
+  SimExecutor executor({.say = [&](absl::string_view line) { said.emplace_back(line); },
+                        .stop_at = {{work.number, kBatch + 16}}});
+  std::string why;
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kHung);
+  EXPECT_THAT(why, HasSubstr("writes 0x500000, which is not mapped"));
+  const PlannedHang plans[] = {{.submission = work.number,
+                                .kind = HangKind::kPipeline,
+                                .unit = "CL",
+                                .address = kBatch + 16}};
+  const std::optional<HangPlace> place = PlannedPlace(plans, work, executor.PlaceOfHang(work));
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->address, kBatch);
+  EXPECT_EQ(place->unmapped, 0x500000u);
+  EXPECT_EQ(place->kind, HangKind::kCommand);
+  EXPECT_EQ(place->unit, "");
+  EXPECT_THAT(said, Contains(HasSubstr("does not hang as asked for: its batch does not reach "
+                                       "0x100010")));
+}
+
+TEST(PlannedHang, ThatIsReachedIsNotSaidToBeMissed) {
+  Works works("skl");
+  const Placed batch = works.Place(kBatch), data = works.Place(kData);
+  const Work work = works.Batch(batch, {works.Store(kData, 7), works.Store(kData + 4, 8)});
+  std::vector<std::string> said;
+  SimExecutor executor({.say = [&](absl::string_view line) { said.emplace_back(line); },
+                        .stop_at = {{work.number, kBatch + 16}}});
+  std::string why;
+  EXPECT_EQ(executor.Execute(work, why), Outcome::kHung);
+  EXPECT_THAT(said, Not(Contains(HasSubstr("does not hang as asked for"))));
 }
 
 // A batch that the command never comes up in ends well.

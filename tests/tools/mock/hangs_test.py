@@ -42,6 +42,7 @@ class Seed:
     hang_at: str = ""  # empty: it hangs by itself
     second: str = ""
     drivers: str = "i915 xe"  # whose dumps can show it
+    ends: bool = True  # False: it waits, or runs, until the kernel's patience ends
 
 
 SEEDS = [
@@ -51,16 +52,17 @@ SEEDS = [
     Seed("jump to what is not mapped",
          {"skl": "batch-missing", "tgl": "batch-missing", "dg2": "cat-error", "bmg": "page-fault"},
          STORE + JUMP + "0x7fff0000\n"),
-    Seed("semaphore that nobody writes", "semaphore-wait", STORE + WAIT + END),
+    Seed("semaphore that nobody writes", "semaphore-wait", STORE + WAIT + END, ends=False),
     Seed("semaphore written after the wait", "semaphore-wait",
-         STORE + WAIT + "MI_STORE_DATA_IMM Address=0x400000 Immediate_Data=7\n" + END),
+         STORE + WAIT + "MI_STORE_DATA_IMM Address=0x400000 Immediate_Data=7\n" + END, ends=False),
     Seed("display event", "event-wait",
          {gen: STORE + ".align 128\n" + wait + END for gen, wait in EVENT.items()},
          f"1@{STOP:#x}"),
-    Seed("endless loop", "endless-loop", STORE + "begin: MI_NOOP\nMI_NOOP\n" + JUMP + "begin\n"),
+    Seed("endless loop", "endless-loop", STORE + "begin: MI_NOOP\nMI_NOOP\n" + JUMP + "begin\n",
+         ends=False),
     Seed("loop until a value in memory", "endless-loop",
          "begin: " + STORE + "MI_CONDITIONAL_BATCH_BUFFER_END Compare_Data_Dword=7 "
-         "Compare_Address=0x400100\n" + JUMP + "begin\n"),
+         "Compare_Address=0x400100\n" + JUMP + "begin\n", ends=False),
     Seed("unknown command", "unknown-command", STORE + ".dword 0xe0000001\n" + END),
     Seed("reserved bits set", "reserved-bits",
          STORE + ".align 128\nMI_STORE_DATA_IMM Address=0x400040 Immediate_Data=1 DW1[1]=1\n" + END,
@@ -111,8 +113,10 @@ class HangsTest(unittest.TestCase):
         if seed.second:
             files.append(self.assemble(folder, "second", seed.second, generation, SECOND))
         dump, log = folder / "dump", folder / "log"
+        # Others must not hang only because the machine is slow.
+        patience = [] if seed.ends else ["--patience=1"]
         hang = [f"--hang-at={seed.hang_at}"] if seed.hang_at else []
-        run(MOCK, f"--device={device}:{driver}", "--run", "--patience=1", *hang,
+        run(MOCK, f"--device={device}:{driver}", "--run", *patience, *hang,
             f"--kernel-log={log}", "--", CLIENT, driver, str(dump), *files)
         dmesg = [f"--dmesg={log}"] if seed.expected == "preemption-timeout" else []
         done = subprocess.run([UNPACK, "--hang", *dmesg, str(dump)], capture_output=True, text=True,
@@ -163,10 +167,29 @@ class HangsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("does not hang as asked for: its batch does not reach 0x800100", done.stderr)
 
+    def test_a_hang_that_there_was_not_is_said(self) -> None:
+        done = subprocess.run([MOCK, "--device=skl", "--hang-at=3:shader", "--", "true"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("--hang-at: submission 3 did not hang: there were only 0", done.stderr)
+
+    def test_a_kind_that_the_gpu_does_not_have_is_said(self) -> None:
+        batch = self.assemble(self.folder, "batch", STORE + END, "gfx9", 0x800000)
+        done = subprocess.run(
+            [MOCK, "--device=skl,bmg", "--hang-at=1:reset-by-other", "--", CLIENT, "i915",
+             str(self.folder / "dump"), batch],
+            capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("submission 1 hangs without what was asked for: reset-by-other is a hang of "
+                      "xe", done.stderr)
+
     def test_what_is_no_hang_is_refused(self) -> None:
         for value, why in (("0", "a number from 1 on"), ("x", "a number from 1 on"),
                            ("1@", "the address"), ("1:", "the kind is missing"),
-                           ("1:WM", "WM is neither a kind of hang")):
+                           ("1:WM", "WM is neither a kind of hang"),
+                           ("1:not-started@0x800000", "has no address"),
+                           ("1:reset-by-other", "reset-by-other is a hang of xe"),
+                           ("2,1,2:shader", "submission 2 can hang only once")):
             with self.subTest(value):
                 done = subprocess.run([MOCK, "--device=skl", f"--hang-at={value}", "--", "true"],
                                       capture_output=True, text=True, check=False, timeout=60)

@@ -63,6 +63,21 @@ class SessionTest(unittest.TestCase):
         shown = run(UNPACK, report)
         self.assertIn("MI_STORE_DATA_IMM", shown.stdout)
 
+    def test_the_kernels_log_is_a_file(self) -> None:
+        log = os.path.join(self.folder, "log")
+        self.client(["--hang-at=1", f"--kernel-log={log}"], "1")
+        with open(log, encoding="utf-8") as file:
+            self.assertIn("context reset due to GPU hang", file.read())
+
+    def test_a_log_that_cannot_be_written_is_an_error_with_its_name(self) -> None:
+        done = run(MOCK, "--device=skl", "--hang-at=1", "--kernel-log=/dev/full", "--", CLIENT, "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "--kernel-log: .*/dev/full")
+        missing = os.path.join(self.folder, "missing", "log")
+        done = run(MOCK, "--device=skl", f"--kernel-log={missing}", "--", CLIENT, "1")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn(missing, done.stderr)
+
     def test_warnings_name_a_store_to_what_is_not_mapped(self) -> None:
         done = self.client(["--warnings", "--summary"], "2", "0x123456000")
         self.assertRegex(done.stderr, r"warning: submission 2 \(session_client\[\d+\], [a-z0-9]+\): "
