@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "runtime/capture/devices/device_info.h"
 #include "runtime/capture/i915/i915.h"
 #include "runtime/capture/xe/xe.h"
@@ -15,6 +16,8 @@
 #include "runtime/kernel/uapi/i915.h"
 #include "runtime/kernel/uapi/xe.h"
 #include "runtime/kernel/xe/xe_device.h"
+#include "runtime/memory/address_space.h"
+#include "runtime/memory/buffers.h"
 #include "tests/kernel/mock_connection.h"
 
 namespace packsmith::gpu {
@@ -187,6 +190,65 @@ void BareXe(benchmark::State& state, bool absent) {
   }
 }
 
+// Pages that are bound and unbound, each by a call of its own or all by one.
+void BindPages(benchmark::State& state, bool together) {
+  const auto count = static_cast<size_t>(state.range(0));
+  Gpu gpu("lnl", capture::MakeXe);
+  auto opened = XeDevice::Open(gpu.Connect());
+  if (!opened.ok()) return state.SkipWithError(opened.status().ToString().c_str());
+  XeDevice& device = **opened;
+  const auto memory = device.Create({.size = count * kPage});
+  if (!memory.ok()) return state.SkipWithError("the mock has no memory");
+  std::vector<PageBinding> bindings;
+  for (size_t i = 0; i < count; ++i) {
+    bindings.push_back(
+        {.address = kFirst + 2 * i * kPage, .size = kPage, .memory = *memory, .offset = i * kPage});
+  }
+  for (auto _ : state) {
+    absl::Status status;
+    if (together) {
+      status = device.BindAll(bindings);
+      status.Update(device.UnbindAll(bindings));
+    } else {
+      for (const PageBinding& one : bindings) status.Update(device.Bind(one));
+      for (const PageBinding& one : bindings) {
+        status.Update(device.Unbind(one.space, one.address, one.size));
+      }
+    }
+    if (!status.ok()) return state.SkipWithError("refused");
+  }
+}
+
+// Buffers with memory of their own, made and given back one by one or together.
+void MakeBuffers(benchmark::State& state, bool together) {
+  const auto count = static_cast<size_t>(state.range(0));
+  Gpu gpu("lnl", capture::MakeXe);
+  auto opened = XeDevice::Open(gpu.Connect());
+  if (!opened.ok()) return state.SkipWithError(opened.status().ToString().c_str());
+  const auto addresses = AddressSpace::Create({{"all", kGiB, 64 * kGiB}});
+  const auto buffers = Buffers::Create(**opened, **addresses, {.cache_bytes = 0});
+  const std::vector<BufferOptions> wanted(
+      count, {.size = 64 * kKiB, .zone = ZoneId{0}, .dedicated = true});
+  std::vector<BufferHandle> handles(count);
+  for (auto _ : state) {
+    absl::Status status;
+    if (together) {
+      const auto made = buffers->CreateAll(wanted);
+      if (!made.ok()) return state.SkipWithError("refused");
+      for (size_t i = 0; i < count; ++i) handles[i] = (*made)[i].handle;
+      status = buffers->ReleaseAll(handles);
+    } else {
+      for (size_t i = 0; i < count; ++i) {
+        const auto made = buffers->Create(wanted[i]);
+        if (!made.ok()) return state.SkipWithError("refused");
+        handles[i] = made->handle;
+      }
+      for (const BufferHandle handle : handles) status.Update(buffers->Release(handle));
+    }
+    if (!status.ok()) return state.SkipWithError("refused");
+  }
+}
+
 void Sizes(benchmark::internal::Benchmark* benchmark) { benchmark->Arg(10)->Arg(100)->Arg(1000); }
 
 BENCHMARK_CAPTURE(Bare, mock, false)->Apply(Sizes)->Name("Bare");
@@ -200,6 +262,10 @@ BENCHMARK_CAPTURE(SubmitXe, mock, false)->Apply(Sizes)->Name("SubmitXe");
 BENCHMARK_CAPTURE(BareXe, alone, true)->Name("BareXeAlone");
 BENCHMARK_CAPTURE(SubmitXe, alone, true)->Apply(Sizes)->Name("SubmitXeAlone");
 BENCHMARK_CAPTURE(SubmitXe, unchecked, true, false)->Apply(Sizes)->Name("UncheckedXeAlone");
+BENCHMARK_CAPTURE(BindPages, each, false)->Apply(Sizes)->Name("BindEach");
+BENCHMARK_CAPTURE(BindPages, together, true)->Apply(Sizes)->Name("BindTogether");
+BENCHMARK_CAPTURE(MakeBuffers, each, false)->Arg(10)->Arg(100)->Name("MakeEach");
+BENCHMARK_CAPTURE(MakeBuffers, together, true)->Arg(10)->Arg(100)->Name("MakeTogether");
 
 }  // namespace
 }  // namespace packsmith::gpu
