@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
 
-def shipped_binary(name, deps, highway = False, **kwargs):
+def shipped_binary(name, deps, highway = False, tags = [], **kwargs):
     """A cc_binary with archives instead of the system's shared libraries.
 
     Such a program starts without searching for some fifty libraries and resolving their symbols,
@@ -13,6 +13,7 @@ def shipped_binary(name, deps, highway = False, **kwargs):
       deps: The libraries that it is linked with.
       highway: Whether Highway is one of these. Debian has no archive of it; its shared library
         needs the shared C++ library, of which no program should have two.
+      tags: As of cc_binary.
       **kwargs: Other arguments of cc_binary.
     """
     archives = ["@packsmith_archives"]
@@ -22,5 +23,7 @@ def shipped_binary(name, deps, highway = False, **kwargs):
         name = name,
         # Archives come first: their symbols are not searched for in the libraries that deps name.
         deps = archives + deps,
+        # Which archives are linked depends on the linker.
+        tags = tags + ["shipped"],
         **kwargs
     )

@@ -75,7 +75,9 @@ def _with_precompiled(kwargs):
     )
 
 def _with_linker(kwargs):
-    """Has a program that is not shipped linked by mold, where the workspace asks for it."""
+    """Has a program without the tag "shipped" linked by mold, where the workspace asks for it."""
+    if "shipped" in kwargs.get("tags", []):
+        return kwargs
     return dict(kwargs, linkopts = kwargs.get("linkopts", []) + select({
         "@rules_cc//cc:linked_by_mold": ["-fuse-ld=mold"],
         "//conditions:default": [],
