@@ -120,7 +120,7 @@ void VertexRules::SetSlot(const FieldAt& at, const Record& record, absl::Span<co
   if (lead == leads.end()) return;
   slot.is_used = true;
   slot.size = lead->size;
-  // A last row of 0 is no limit: drivers draw many rows with it.
+  // A last row of 0 limits nothing: drivers draw many rows with it.
   if (pointer.size == tables::kNone && pointer.end == tables::kNone &&
       StatesLastRow(tables_, pointer.count) &&
       evaluator_.Evaluate(pointer.count, scope, context) == uint64_t{1}) {

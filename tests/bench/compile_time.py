@@ -22,8 +22,8 @@ REPETITIONS = 10
 # Language, file ending, compiler and options. No optimisation: what a debug build does, with assertions.
 C = ("C", "c", ["gcc", "-std=c11"])
 CPP = ("C++", "cc", ["g++", "-std=c++20"])
-# Language, header, limit in seconds. What a render driver includes stands beside the whole: of later
-# generations the video engines' packets are more than half.
+# Language, header, limit in seconds. What a render driver includes follows the whole: of later generations
+# the video engines' packets are more than half.
 CASES = (
     (C, "packsmith/c/gfx9_pack.h", 0.03),
     (CPP, "packsmith/gfx9.h", 0.15),
