@@ -231,7 +231,6 @@ bool Submitter::PumpQueue(QueueState& queue) {
   if (!IsReady(queue.held.front().waits, queue.fences, failure)) return false;
   const HeldJob job = std::move(queue.held.front());
   queue.held.pop_front();
-  --held_;
   absl::StatusOr<Fence> fence = Fence{0};
   if (!failure.ok()) {
     fence = failure;
@@ -252,6 +251,8 @@ bool Submitter::PumpQueue(QueueState& queue) {
                      queue.fences);
     queue.busy = false;
   }
+  // Not before: until the device has it, the job is nowhere else.
+  --held_;
   Settle(job.signals, fence);
   changed_.notify_all();
   return true;

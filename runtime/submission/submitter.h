@@ -119,7 +119,7 @@ class Submitter {
   absl::StatusOr<bool> Wait(TimelinePoint point, absl::Duration timeout);
   // The highest value that has been reached. NotFound if there is no such timeline.
   absl::StatusOr<uint64_t> Value(TimelineId timeline);
-  // Jobs that are held.
+  // Jobs that the device does not have yet.
   uint64_t held() const;
 
  private:
