@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::ElementsAreArray;
+using testing::IsSubsetOf;
 
 // The first generation with states and bindings.
 constexpr unsigned kOldest = 80;
@@ -27,8 +28,13 @@ TEST(FactsTest, EachGenerationHasItsColumnInTheOrderOfTheList) {
   }
   EXPECT_THAT(early, ElementsAre(40, 45, 50, 60, 70, 75));
 #define PACKSMITH_VERSION(Type, names) Type::kFacts.version_x10,
-  EXPECT_THAT(columns, ElementsAreArray({PACKSMITH_EACH_GENERATION(PACKSMITH_VERSION)}));
+  const std::vector<unsigned> built = {PACKSMITH_EACH_GENERATION(PACKSMITH_VERSION)};
 #undef PACKSMITH_VERSION
+#ifdef PACKSMITH_FEW_GENERATIONS
+  EXPECT_THAT(built, IsSubsetOf(columns));
+#else
+  EXPECT_THAT(columns, ElementsAreArray(built));
+#endif
 }
 
 TEST(FactsTest, TheVersionIsThatOfTheDescription) {

@@ -20,7 +20,8 @@ def generation_list(name, folder, **kwargs):
 
     It includes the headers of `folder` ("runtime/intel/batch") for all generations (or FEW), and has
     PACKSMITH_EACH_GENERATION(DO), which is DO(type, namespace) for each of them, and
-    PACKSMITH_GENERATIONS(Prefix), which is their types' names after a prefix, with commas.
+    PACKSMITH_GENERATIONS(Prefix), which is their types' names after a prefix, with commas. If these
+    are not all, it has PACKSMITH_FEW_GENERATIONS.
 
     Args:
       name: of the library.
@@ -34,6 +35,8 @@ def generation_list(name, folder, **kwargs):
         "//tests/intel/batch:few_generations": FEW,
     }.items():
         lines = ["#ifndef " + guard, "#define " + guard]
+        if generations == FEW:
+            lines.append("#define PACKSMITH_FEW_GENERATIONS")
         lines += ['#include "%s/%s.h"' % (folder, generation) for generation in generations]
         lines += [
             "#define PACKSMITH_EACH_GENERATION(DO) " +
