@@ -10,6 +10,7 @@
 #include "runtime/base/progress.h"
 #include "runtime/decode/record.h"
 #include "runtime/decode/sinks/text_sink.h"
+#include "tools/commands/formats.h"
 
 namespace packsmith::commands {
 void Complain(absl::string_view text) {
