@@ -266,8 +266,9 @@ void Submitter::Pump() {
   while (again_) {
     again_ = false;
     if (held_ == 0) break;
-    for (QueueState& queue : queues_) {
-      while (PumpQueue(queue)) again_ = true;
+    // By number: a queue may be added while PumpQueue() has released the lock.
+    for (size_t i = 0; i < queues_.size(); ++i) {
+      while (PumpQueue(queues_[i])) again_ = true;
     }
   }
   pumping_ = false;

@@ -310,5 +310,43 @@ TEST(SubmitterThreads, SubmitAndWaitAtTheSameTime) {
   }
 }
 
+// While a job is handed over, the lock is released: the queues that a thread goes through grow.
+TEST(SubmitterThreads, QueuesAreAddedWhileAJobIsHandedOver) {
+  for (const bool thread : {false, true}) {
+    ModelDevice device;
+    device.set_instant(true);
+    const auto submitter = Submitter::Create(device, {.thread = thread});
+    const TimelineId gate = submitter->AddTimeline();
+    const TimelinePoint open = {gate, 1};
+    constexpr int kQueues = 300;  // many times as many as a deque has room for at first
+    std::vector<TimelinePoint> points;
+    // The lock is released in `submit`, in which another thread adds a queue with a job of its own.
+    const auto submit = [&](const Job& job) {
+      QueueId added = {};
+      std::thread([&] {
+        added = submitter->AddQueue({});
+        const auto point = submitter->Submit(added, {.waits = {&open, 1}});
+        ASSERT_TRUE(point.ok());
+        points.push_back(*point);
+      }).join();
+      return device.Submit(job);
+    };
+    const QueueId first = submitter->AddQueue({});
+    for (int i = 0; i < kQueues; ++i) {
+      const auto point = submitter->Submit(first, {.waits = {&open, 1}, .submit = submit});
+      ASSERT_TRUE(point.ok());
+      if (i + 1 == kQueues) {
+        ASSERT_TRUE(submitter->Signal(open).ok());
+        EXPECT_EQ(*submitter->Wait(*point, absl::InfiniteDuration()), true);
+      }
+    }
+    ASSERT_EQ(points.size(), kQueues);
+    for (const TimelinePoint point : points) {
+      EXPECT_EQ(*submitter->Wait(point, absl::InfiniteDuration()), true);
+    }
+    EXPECT_EQ(submitter->held(), 0u);
+  }
+}
+
 }  // namespace
 }  // namespace packsmith::gpu
