@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -402,33 +403,83 @@ void FirstUse(benchmark::State& state) {
 }
 BENCHMARK(FirstUse)->Arg(100)->Arg(300)->Arg(1000);
 
-// The same with a list of the driver's own, as iris has one: each buffer notes its index in the
-// list of the batch that used it last.
-void FirstUseByIndex(benchmark::State& state) {
-  struct Buffer {
-    uint32_t handle, index;
-  };
+// The same with a list of the driver's own. Each buffer notes its index in the list of the batch
+// that used it last.
+template <class Buffer, class List>
+void UseLists(benchmark::State& state, List& list) {
   const std::vector<uint32_t> handles = Handles(state.range(0));
-  std::vector<Buffer> buffers;
-  for (const uint32_t handle : handles) buffers.push_back({handle, 0});
+  std::vector<Buffer> buffers(handles.size());
+  for (size_t i = 0; i < handles.size(); ++i) buffers[i].handle = handles[i];
   SameChunks chunks;
   Batch<Gfx9> batch(chunks);
-  std::vector<Buffer*> list;
   for (auto _ : state) {
     for (Buffer& buffer : buffers) {
-      if (buffer.index >= list.size() || list[buffer.index] != &buffer) {
-        buffer.index = static_cast<uint32_t>(list.size());
-        list.push_back(&buffer);
-      }
+      list.Use(buffer);
       batch.Emit(MI_STORE_DATA_IMM{.address = uint64_t{buffer.handle} << 16});
     }
-    if (list.size() != handles.size()) std::abort();
+    if (list.buffers.size() != handles.size()) std::abort();
     benchmark::ClobberMemory();
     batch.Reset();
-    list.clear();
+    list.Clear();
   }
 }
+
+// The least that a list can do: it has neither what is written nor what keeps buffers alive.
+void FirstUseByIndex(benchmark::State& state) {
+  struct Buffer {
+    uint32_t handle = 0, index = 0;
+  };
+  struct {
+    std::vector<Buffer*> buffers;
+
+    void Use(Buffer& buffer) {
+      if (buffer.index < buffers.size() && buffers[buffer.index] == &buffer) return;
+      buffer.index = static_cast<uint32_t>(buffers.size());
+      buffers.push_back(&buffer);
+    }
+    void Clear() { buffers.clear(); }
+  } list;
+  UseLists<Buffer>(state, list);
+}
 BENCHMARK(FirstUseByIndex)->Arg(100)->Arg(300)->Arg(1000);
+
+// What iris does at a first use (iris_use_pinned_bo() and iris_batch_reset() of Mesa 24, for one
+// batch): a reference to the buffer, its size added to the batch's, an index, a bit if it is
+// written. Reset takes back the indices and the references.
+void FirstUseAsIris(benchmark::State& state) {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  struct Buffer {
+    uint32_t handle = 0, index = kNone;
+    uint64_t size = 4096;
+    std::atomic<uint32_t> references{1};
+  };
+  struct {
+    std::vector<Buffer*> buffers;
+    std::vector<uint64_t> written = std::vector<uint64_t>(16);
+    uint64_t bytes = 0;
+
+    void Use(Buffer& buffer) {
+      if (buffer.index < buffers.size() && buffers[buffer.index] == &buffer) return;
+      buffer.references.fetch_add(1);
+      bytes += buffer.size;
+      buffer.index = static_cast<uint32_t>(buffers.size());
+      if (buffer.index / 64 >= written.size()) written.resize(2 * written.size());
+      written[buffer.index / 64] |= uint64_t{1} << buffer.index % 64;
+      buffers.push_back(&buffer);
+    }
+    void Clear() {
+      for (Buffer* const buffer : buffers) {
+        buffer->index = kNone;
+        buffer->references.fetch_sub(1);
+      }
+      buffers.clear();
+      std::fill(written.begin(), written.end(), 0);
+      bytes = 0;
+    }
+  } list;
+  UseLists<Buffer>(state, list);
+}
+BENCHMARK(FirstUseAsIris)->Arg(100)->Arg(300)->Arg(1000);
 
 }  // namespace
 }  // namespace packsmith::bench
