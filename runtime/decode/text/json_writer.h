@@ -23,12 +23,15 @@ class JsonWriter {
   // In quotes. Characters that a reader would not see are written as escapes, bytes that are not
   // UTF-8 as U+FFFD.
   void String(absl::string_view text) {
-    out_.Put('"');
-    if (IsPlain(text)) {
-      out_.Put(text);
-      out_.Put('"');
+    if (text.size() <= kBrief && IsPlain(text)) {
+      char* const to = out_.Reserve(kBrief + 2);
+      to[0] = '"';
+      text.copy(to + 1, text.size());
+      to[1 + text.size()] = '"';
+      out_.Commit(to + text.size() + 2);
       return;
     }
+    out_.Put('"');
     size_t clean = 0;
     for (size_t i = 0; i < text.size(); ++i) {
       const auto c = static_cast<unsigned char>(text[i]);
@@ -70,18 +73,13 @@ class JsonWriter {
     if (value == std::trunc(value)) out_.Put(".0");
   }
   // In quotes: many readers have no integers of 64 bits.
-  void Hex(uint64_t value) {
-    out_.Put('"');
-    out_.Hex(value);
-    out_.Put('"');
-  }
+  void Hex(uint64_t value) { out_.Commit(HexAt(value, out_.Reserve(2 + kMostDigits))); }
 
-  // Keys are the program's own, and need no escapes.
+  // Keys are the program's own, and need no escapes. With a number that follows, room is asked for
+  // once.
   template <size_t n>
   void Key(const char (&key)[n]) {
-    out_.Put(",\"");
-    out_.Put(key);
-    out_.Put("\":");
+    out_.Commit(KeyAt(key, out_.Reserve(n + 3)));
   }
   template <size_t n>
   void Member(const char (&key)[n], absl::string_view value) {
@@ -90,16 +88,32 @@ class JsonWriter {
   }
   template <size_t n>
   void Member(const char (&key)[n], uint64_t value) {
-    Key(key);
-    out_.Decimal(value);
+    out_.Commit(WriteDecimal(value, KeyAt(key, out_.Reserve(n + 3 + kMostDigits))));
   }
   template <size_t n>
   void MemberHex(const char (&key)[n], uint64_t value) {
-    Key(key);
-    Hex(value);
+    out_.Commit(HexAt(value, KeyAt(key, out_.Reserve(n + 5 + kMostDigits))));
   }
 
  private:
+  // Most strings are shorter.
+  static constexpr size_t kBrief = 256;
+
+  // These return the end of what they write.
+  template <size_t n>
+  static char* KeyAt(const char (&key)[n], char* to) {
+    std::memcpy(to, ",\"", 2);
+    std::memcpy(to + 2, key, n - 1);
+    std::memcpy(to + n + 1, "\":", 2);
+    return to + n + 3;
+  }
+  static char* HexAt(uint64_t value, char* to) {
+    *to = '"';
+    to = WriteHex(value, to + 1);
+    *to = '"';
+    return to + 1;
+  }
+
   // U+FFFD, for bytes that are not UTF-8.
   static constexpr uint32_t kReplacement = 0xfffd;
 

@@ -88,18 +88,19 @@ void Streams::WalkBriefly(const Position& at, Frame& frame) {
   walk_.stream = at.stream;
   Shape* shape =
       walk_.UsesShapes() ? walk_.shapes.Find(container, window, ShapeCache::kOwnLength) : nullptr;
-  Shown shown;
+  Shown& shown = at.packet;
   shown.container = container;
   shown.space = top.space;
   shown.address = top.address;
-  shown.parent = at.parent;
   shown.depth = top.depth;
+  shown.learns = false;
   const bool is_traced = shape != nullptr && shape->is_traced && at.traces;
   if (shape != nullptr && (is_traced || shape->quiet) && walk_.overlay.empty()) {
-    shown.bytes = shown.now = window.subspan(0, shape->bytes);
-    shown.length = shape->bytes;
-    walk_.stored.clear();
     const uint64_t bytes = shape->bytes;
+    shown.bytes = window.subspan(0, bytes);
+    shown.now = window.subspan(0, bytes);
+    shown.length = bytes;
+    walk_.stored.clear();
     const auto show = [&] { walk_.shower->Show(shape, shown); };
     const bool is_recorded = walk_.out.observer() != nullptr;
     if (!is_traced) {
@@ -147,7 +148,9 @@ void Streams::Show(uint32_t stream, uint64_t engines, Frame frame, uint64_t pare
               !options_.leads && !keeps,
               {},
               {},
+              {},
               {}};
+  at.packet.parent = parent;
   frame.version = walk_.overlay.version();
   at.frames.push_back(std::move(frame));
   const Memory::Segment* segment = nullptr;  // where the last packet was

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "runtime/decode/walk/frames.h"
+#include "runtime/decode/walk/record_shower.h"
 #include "runtime/decode/walk/walk.h"
 #include "runtime/tables/packet_finder.h"
 #include "runtime/tables/tables.h"
@@ -47,6 +48,8 @@ class Streams {
     bool traces;
     Frames frames;
     std::vector<uint8_t> scratch, patched;
+    // The packet that is shown. (Kept: to clear one for each packet takes as long as to find it.)
+    Shown packet;
   };
 
   // With Options::brief: passes over packets that require nothing of the decoder, within one piece
