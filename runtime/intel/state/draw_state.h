@@ -86,8 +86,12 @@ class DrawState : public StateCore {
                       Checks);
   }
   template <checks Checks = default_checks, class P, unsigned N>
-  bool SetItems(const P& packet, const typename P::ps_item (&items)[N]) {
-    return SetItems<Checks>(packet, span<const typename P::ps_item>(items));
+  PACKSMITH_INLINE bool SetItems(const P& packet, const typename P::ps_item (&items)[N]) {
+    if constexpr (AreInlined<P, N>()) {
+      return SetFew<Checks>(packet, items);
+    } else {
+      return SetItems<Checks>(packet, span<const typename P::ps_item>(items));
+    }
   }
 
   // Sets all packets of a kind of which there may be several.
@@ -202,6 +206,20 @@ class DrawState : public StateCore {
 #endif
   }
 
+  // The same of a packet with items: few of them, and nothing else in the group.
+  template <class P, unsigned N>
+  static constexpr bool AreInlined() {
+#ifdef __OPTIMIZE__
+    constexpr unsigned kFew = 4;
+    constexpr StateGroupPlace kGroupPlace = Layout::kMade.places[PlaceOf<P>().group];
+    return N <= kFew && kGroupPlace.ahead == 0 && kGroupPlace.behind == 0 &&
+           kGroupPlace.parts == PlaceOf<P>().part && P::dwords_needed(N) <= PlaceOf<P>().dwords &&
+           AddressesIn<P>() == 0 && AddressesIn<typename P::ps_item>() == 1;
+#else
+    return false;
+#endif
+  }
+
   // As SetPackets(), of a packet without companions.
   template <checks Checks, class P>
   PACKSMITH_INLINE bool SetInlined(const P& packet) {
@@ -226,7 +244,7 @@ class DrawState : public StateCore {
       }
     }
     // If the values are the same, nothing reads what is stored here.
-    bool differs = StoreAndCompare(packed, dwords + (gpu ^ kSide), dwords + gpu,
+    bool differs = StoreAndCompare(packed.w, dwords + (gpu ^ kSide), dwords + gpu,
                                    bits::first_indices<(P::length + 1) / 2>());
     if constexpr (AddressesIn<P>() != 0) differs |= SetAddresses(packet, gpu != 0 ? 1 : 0);
     // A branch, so that what comes next need not wait for the comparison.
@@ -247,19 +265,19 @@ class DrawState : public StateCore {
   // Two dwords at a time, as places are even. (No loop: compilers unroll it too late to keep the
   // packer in registers.)
   template <unsigned N, unsigned... I>
-  PACKSMITH_INLINE static bool StoreAndCompare(const bits::packer<N>& packed, uint32_t* to,
+  PACKSMITH_INLINE static bool StoreAndCompare(const uint32_t (&packed)[N], uint32_t* to,
                                                const uint32_t* had, bits::indices<I...>) {
     return (uint64_t{0} | ... | StoreTwo<2 * I>(packed, to, had)) != 0;
   }
   template <unsigned I, unsigned N>
-  PACKSMITH_INLINE static uint64_t StoreTwo(const bits::packer<N>& packed, uint32_t* to,
+  PACKSMITH_INLINE static uint64_t StoreTwo(const uint32_t (&packed)[N], uint32_t* to,
                                             const uint32_t* had) {
     if constexpr (I + 1 == N) {
-      to[I] = packed.w[I];
-      return packed.w[I] ^ had[I];
+      to[I] = packed[I];
+      return packed[I] ^ had[I];
     } else {
       uint64_t old;
-      const uint64_t two = packed.w[I] | uint64_t{packed.w[I + 1]} << 32;
+      const uint64_t two = packed[I] | uint64_t{packed[I + 1]} << 32;
       __builtin_memcpy(&old, had + I, 8);
       __builtin_memcpy(to + I, &two, 8);
       return two ^ old;
@@ -268,6 +286,60 @@ class DrawState : public StateCore {
   template <checks Checks, class P>
   [[gnu::cold, gnu::noinline]] bool SetUnsettled(const P& packet) {
     return SetPackets(Index<P>(), {.packet = &packet, .dwords = P::length}, Checks);
+  }
+  // As SetInlined().
+  template <checks Checks, class P, unsigned N>
+  PACKSMITH_INLINE bool SetFew(const P& packet, const typename P::ps_item (&items)[N]) {
+    constexpr unsigned kGroupIndex = PlaceOf<P>().group;
+    constexpr StateGroups kOne = StateGroup(kGroupIndex);
+    // One after the other: together they would be loaded by vectors, which have to wait for stores.
+    const auto doubtful = [&] {
+      for (const auto& item : items) {
+        if (bits::rarely(bits::doubtful(item))) return true;
+      }
+      return bits::doubtful(packet);
+    };
+    if (bits::rarely((settled_ & kOne) == 0 || (Checks == checks::on && doubtful()))) {
+      // A copy, as the caller's items should not have to be in memory.
+      FewItems<P, N> copy{packet, {}};
+      for (unsigned i = 0; i < N; ++i) copy.items[i] = items[i];
+      return SetUnsettledItems<Checks>(copy);
+    }
+    constexpr unsigned kDwords = P::dwords_needed(N);
+    const uint32_t gpu = static_cast<uint32_t>(gpu_[kGroupIndex]);
+    const unsigned side = gpu != 0 ? 1 : 0;
+    uint32_t* const dwords = dwords_.data() + PlaceOf<P>().dword;
+    uint32_t packed[kDwords];
+    (void)packet.template pack<checks::off>(packed, items);
+    const bool other_size = sizes_[side][kGroupIndex] != kDwords;
+    bool differs = StoreAndCompare(packed, dwords + (gpu ^ kSide), dwords + gpu,
+                                   bits::first_indices<(kDwords + 1) / 2>());
+    sizes_[side ^ 1][kGroupIndex] = kDwords;
+    counts_[side ^ 1][kGroupIndex] = N;
+    StateAddress noted[N];
+    StateAddress* next = noted;
+    AddressWriter writer{next};
+    for (const auto& item : items) bits::addresses(item, writer);
+    differs |= StoreAddresses<kGroupIndex>(noted, layout_.packets[Index<P>()].address, side);
+    // Of fewer items the side may have buffers that were never listed.
+    if (bits::rarely(other_size)) unlisted_ |= kOne;
+    differs |= other_size;
+    if (differs) [[likely]] {
+      dirty_ |= kOne;
+    } else {
+      dirty_ &= ~kOne;
+      asm("");  // or else compilers select without a branch
+    }
+    return true;
+  }
+  template <class P, unsigned N>
+  struct FewItems {
+    P packet;
+    typename P::ps_item items[N];
+  };
+  template <checks Checks, class P, unsigned N>
+  [[gnu::cold, gnu::noinline]] bool SetUnsettledItems(const FewItems<P, N>& few) {
+    return SetItems<Checks>(few.packet, span<const typename P::ps_item>(few.items));
   }
   // The packet's length, in its first dword: what is neither a member nor forced.
   template <class P>
@@ -280,15 +352,20 @@ class DrawState : public StateCore {
     packed.close();
     return whole[0] ^ packed.w[0];
   }();
-  // Stores the buffers of addresses. Whether they differ from those that the GPU has.
+  // Stores the buffers of addresses. Whether they differ from those that the GPU has. `gpu`: the
+  // side with these.
   template <class P>
   PACKSMITH_INLINE bool SetAddresses(const P& packet, unsigned gpu) {
-    constexpr StateGroups kOne = kGroup<P>;
     StateAddress noted[AddressesIn<P>()];
     StateAddress* next = noted;
     AddressWriter writer{next};
     bits::addresses(packet, writer);
-    const unsigned first = layout_.packets[Index<P>()].address;
+    return StoreAddresses<PlaceOf<P>().group>(noted, layout_.packets[Index<P>()].address, gpu);
+  }
+  template <unsigned Group, unsigned N>
+  PACKSMITH_INLINE bool StoreAddresses(const StateAddress (&noted)[N], unsigned first,
+                                       unsigned gpu) {
+    constexpr StateGroups kOne = StateGroup(Group);
     StateGroups& addressed = addressed_[gpu ^ 1];
     const auto each = [&]<unsigned... I>(bits::indices<I...>) {
       const StateAddress* const had = addresses_on(gpu) + first;
@@ -302,7 +379,7 @@ class DrawState : public StateCore {
       if (bits::rarely(differences != 0)) unlisted_ |= kOne;
       return differences != 0;
     };
-    return each(bits::first_indices<AddressesIn<P>()>());
+    return each(bits::first_indices<N>());
   }
 
   // The groups of push constants.
