@@ -339,9 +339,27 @@ class Driver {
   template <class P>
   void Item(const P& packet, const std::vector<typename P::ps_item>& items) {
     actions_.push_back([this, packet, items] {
-      EXPECT_TRUE(state_.SetItems(packet, items));
+      EXPECT_TRUE(SetAsArray(packet, items));
       model_.SetItems(packet, items);
     });
+  }
+  // Few items as an array: where programs are optimised these are packed in place.
+  template <class P, class Item>
+  bool SetAsArray(const P& packet, const std::vector<Item>& items) {
+    const auto array = [&]<class... I>(I... i) {
+      const Item few[] = {items[i]...};
+      return state_.SetItems(packet, few);
+    };
+    switch (items.size()) {
+      case 1:
+        return array(0u);
+      case 2:
+        return array(0u, 1u);
+      case 3:
+        return array(0u, 1u, 2u);
+      default:
+        return state_.SetItems(packet, items);
+    }
   }
 
   // Two packets with dynamic members, the one some, the other ones in some of the pipelines only.
