@@ -324,6 +324,9 @@ TYPED_TEST(DrawStateTest, BuffersThatWereNeverEmittedAreNotTakenForListedOnes) {
   EXPECT_TRUE(this->state_.Flush(this->batch_));
   EXPECT_TRUE(this->batch_.uses().Find(6));
   EXPECT_FALSE(this->batch_.uses().Find(4));
+  // Once more, with a buffer that the batch knows by now.
+  this->state_.template Emitted<typename Test::Buffers>();
+  EXPECT_TRUE(this->state_.Flush(this->batch_));
   set(three);
   EXPECT_TRUE(this->state_.Flush(this->batch_));
   for (uint32_t buffer : {4, 5, 6}) EXPECT_TRUE(this->batch_.uses().Find(buffer)) << buffer;
