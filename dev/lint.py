@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 """The checks that a reviewer need not make by eye.
 
-Checks changed files (see format.py), or all files with --all:
+Checks changed files (see format.py), or all files with --all, except `includes`, which only checks
+what changed: all sources, compiled one by one, take longer than all other checks together.
 
   format   clang-format would change nothing
   build    buildifier would change nothing, and has no warning
+  includes C++ sources of changed targets compile one by one; builds join them, and precompile headers,
+           so that a source that lacks an #include compiles until it is optimised
   tidy     clang-tidy has no warning (.clang-tidy); needs compile_commands.json, which it makes
   links    every relative link of a Markdown page points to a file, and every #fragment to a heading
   words    phrases of the glossary (words.py) in pages, comments, messages and descriptions
@@ -84,6 +87,33 @@ def tidy(paths: list[str]) -> list[str]:
         done = run([program, "--quiet", "-p", str(checkout.root()), source])
         found += [line for line in done.stdout.splitlines() if re.search(r": (warning|error): ", line)]
     return sorted(set(found))
+
+
+# The options that compile a target's sources, link nothing, and leave the usual build as it is.
+_APART = ["--define=sources=apart", "--platform_suffix=-apart", "--symlink_prefix=/",
+          "--output_groups=compilation_outputs"]
+
+
+def includes(paths: list[str]) -> list[str]:
+    files = " ".join(f'"{path}"' for path in checkout.cxx(paths) if not path.endswith(".c"))
+    if not files:
+        return []
+    # Not what is only built by name, with options of its own.
+    users = f"same_pkg_direct_rdeps(set({files}))"
+    done = run(["./bazelw", "query", "--noshow_progress", "--keep_going",
+                f'kind("cc_(library|binary|test) rule", {users}) '
+                f'except attr(tags, "[\\[ ]manual[,\\]]", {users})'])
+    # 3: some files belong to no target.
+    if done.returncode not in (0, 3):
+        raise Missing(f"Bazel cannot say which targets have changed: {done.stderr.strip()}")
+    targets = sorted(done.stdout.split())
+    if not targets:
+        return []
+    done = run(["./bazelw", "build", "--noshow_progress", "--keep_going", *_APART, "--", *targets])
+    found = {line for line in done.stderr.splitlines() if re.search(r":\d+:\d+: (fatal )?error: ", line)}
+    if done.returncode != 0 and not found:
+        raise Missing(f"Bazel did not compile {' '.join(targets)}: {done.stderr.strip()}")
+    return sorted(found)
 
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -198,15 +228,20 @@ CHECKS: dict[str, Callable[[list[str]], list[str]]] = {
     "words": worded,
     "columns": columns,
     "python": python,
+    "includes": includes,
     "tidy": tidy,
 }
+
+# Those that --all does not extend to every file.
+CHANGED_ONLY = {"includes"}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
                                      epilog="\n".join(__doc__.splitlines()[2:]),
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--all", action="store_true", help="every file, not only changed ones")
+    parser.add_argument("--all", action="store_true",
+                        help="every file, not only changed ones; not for includes")
     parser.add_argument("--since", metavar="COMMIT", help="changed files are those that differ from COMMIT")
     parser.add_argument("--check", action="append", choices=CHECKS, metavar="NAME",
                         help="run this check; may be given several times (default: all)")
@@ -214,14 +249,14 @@ def main() -> int:
                         help="skip this check; may be given several times")
     parser.add_argument("files", nargs="*", help="check these files, relative to the checkout")
     arguments = parser.parse_args()
-    paths = (arguments.files or checkout.every_file() if arguments.all or arguments.files
-             else checkout.changed_files(arguments.since))
     code = 0
     for name in arguments.check or CHECKS:
         if name in arguments.skip:
             continue
+        every = arguments.all and name not in CHANGED_ONLY
         try:
-            found = CHECKS[name](paths)
+            found = CHECKS[name](arguments.files or (
+                checkout.every_file() if every else checkout.changed_files(arguments.since)))
         except Missing as missing:
             print(f"lint: {name}: {missing}", file=sys.stderr)
             code = 2

@@ -61,6 +61,7 @@ Sentence PointerSentence(const Json& pointer) {
     out.Add(" or ").Name("struct", other);
   }
   out.Value(pointer, "count", ", ", " of them");
+  out.Value(pointer, "unlimited_when", ", or any number if ");
   if (Flag(pointer, "until_zero")) out.Add(", up to an entry of zeros");
   out.Value(pointer, "size", ", ", " bytes").Value(pointer, "end", ", up to the byte at ");
   out.Value(pointer, "stride", ", ", " bytes apart").Value(pointer, "format", ", of the format ");

@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "runtime/base/addresses.h"
+#include "runtime/decode/fields/pipeline_units.h"
 #include "runtime/decode/fields/value.h"
 
 namespace packsmith::hang {
@@ -22,14 +22,6 @@ std::array<uint8_t, 8> BytesOf(uint64_t value) {
   std::array<uint8_t, 8> bytes;
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(value >> 8 * i);
   return bytes;
-}
-
-// "CS" of "CS Done".
-std::string UnitOf(absl::string_view field) {
-  std::vector<absl::string_view> words = absl::StrSplit(field, ' ', absl::SkipEmpty());
-  const auto says_idle = [](absl::string_view word) { return word == "Done" || word == "Idle"; };
-  words.erase(std::remove_if(words.begin(), words.end(), says_idle), words.end());
-  return words.empty() ? std::string(field) : absl::StrJoin(words, " ");
 }
 
 // The values of registers by meaning.
@@ -80,13 +72,8 @@ class Meanings {
  private:
   // Whether registers of the dump report each stage that the description has after one.
   bool HasAllAfter(uint16_t place) const {
-    for (const tables::Container& container : tables_.containers()) {
-      for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {
-        if (leaf.extra == tables::kNone) continue;
-        const tables::Extra& extra = tables_.extra(leaf.extra);
-        if (extra.meaning != Meaning::kIdle || extra.meaning_at <= place) continue;
-        if (stages_.count(extra.meaning_at) == 0) return false;
-      }
+    for (const decode::PipelineUnit& unit : decode::PipelineUnits(tables_)) {
+      if (unit.place > place && stages_.count(unit.place) == 0) return false;
     }
     return true;
   }
@@ -117,7 +104,7 @@ class Meanings {
             std::vector<std::string>* const stage =
                 extra.meaning_at == 0 ? nullptr : &stages_[extra.meaning_at];
             if (number != 0) return;
-            const std::string unit = UnitOf(tables_.string(leaf.name));
+            const std::string unit = decode::UnitOfField(tables_.string(leaf.name));
             if (stage != nullptr && std::find(stage->begin(), stage->end(), unit) == stage->end()) {
               stage->push_back(unit);
             }

@@ -23,15 +23,6 @@ bool Describes(const tables::Tables& tables, const tables::Leaf& leaf) {
   return extra.pointer != tables::kNone || extra.element != tables::kNone;
 }
 
-// Whether a field has the number of the last row, not that of all: count="Max Index+1". All such
-// fields of vertex buffers are those of Gfx4.
-bool StatesLastRow(const tables::Tables& tables, uint32_t count) {
-  if (count == tables::kNone) return false;
-  const tables::Expression& one = tables.expression(count);
-  return one.kind == tables::ExpressionKind::kLeaf && one.power == 0 && one.multiply == 1 &&
-         one.add == 1;
-}
-
 // a * b + c, or 2^64 - 1 if it is larger.
 uint64_t Extent(uint64_t a, uint64_t b, uint64_t c) {
   if (b != 0 && a > ~uint64_t{0} / b) return ~uint64_t{0};
@@ -119,13 +110,9 @@ void VertexRules::SetSlot(const FieldAt& at, const Record& record, absl::Span<co
   slot = {};
   if (lead == leads.end()) return;
   slot.is_used = true;
-  slot.size = lead->size;
-  // A last row of 0 limits nothing: drivers draw many rows with it.
-  if (pointer.size == tables::kNone && pointer.end == tables::kNone &&
-      StatesLastRow(tables_, pointer.count) &&
-      evaluator_.Evaluate(pointer.count, scope, context) == uint64_t{1}) {
-    slot.size = 0;
-  }
+  const bool unlimited =
+      pointer.unlimited_when != tables::kNone && scope.Holds(pointer.unlimited_when);
+  slot.size = unlimited ? 0 : lead->size;
   slot.stride = evaluator_.Evaluate(pointer.stride, scope, context).value_or(0);
   slot.per_instance = pointer.step != tables::kNone;
   slot.step = evaluator_.Evaluate(pointer.step, scope, context).value_or(1);

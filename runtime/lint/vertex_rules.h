@@ -21,7 +21,8 @@ namespace packsmith::lint {
 struct VertexState {
   struct Slot {
     bool is_used = false;  // it points somewhere
-    uint64_t size = 0, stride = 0;
+    uint64_t size = 0;     // 0: unknown, or without a limit
+    uint64_t stride = 0;
     uint32_t element_bytes = 0;  // of indices; 0: unknown
     bool per_instance = false;
     uint64_t step = 1;

@@ -154,6 +154,8 @@ Submitter::HeldJob Submitter::Copy(const QueueJob& job) {
 
 absl::StatusOr<Fence> Submitter::HandOver(const QueueOptions& queue, const QueueJob& job,
                                           absl::Span<const Fence> after) {
+  // The thread finds out by itself that the device was destroyed while jobs were held.
+  if (lifetime_.lost()) return lifetime_.status();
   mutex_.unlock();
   const Job complete = {.space = queue.space,
                         .context = queue.context,

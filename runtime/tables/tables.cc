@@ -170,6 +170,7 @@ class Checker {
       Index(p.space_when, h_.conditions, true);
       Index(p.when, h_.conditions, true);
       Index(p.count, h_.expressions, true);
+      Index(p.unlimited_when, h_.conditions, true);
       Index(p.size, h_.expressions, true);
       Index(p.stride, h_.expressions, true);
       for (const uint32_t e : {p.end, p.slot, p.format, p.step, p.simd, p.scale, p.align}) {

@@ -21,7 +21,7 @@
 namespace packsmith::tables {
 
 inline constexpr uint32_t kMagic = 0x544b4350;  // "PCKT"
-inline constexpr uint32_t kVersion = 16;
+inline constexpr uint32_t kVersion = 17;
 inline constexpr uint32_t kNone = 0xffffffffu;
 
 // A run of records of another array.
@@ -297,8 +297,10 @@ struct Pointer {
   uint32_t base;    // Base the offset counts from, or kNone
   uint32_t space;   // address space where space_when holds
   uint32_t space_when;
-  uint32_t when;    // Condition for there being a pointer at all
-  uint32_t count;   // Expression: number of structures, or kNone = 1
+  uint32_t when;   // Condition for there being a pointer at all
+  uint32_t count;  // Expression: number of structures, or kNone = 1
+  // Condition, of data: where it holds, the hardware reads elements past `count`. kNone: never
+  uint32_t unlimited_when;
   uint32_t size;    // Expression: bytes of data (or of one structure with a tail), or kNone
   uint32_t stride;  // Expression: bytes between elements of data, or kNone
   uint32_t end;     // Expression: address of the last byte of data, or kNone

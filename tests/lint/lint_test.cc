@@ -255,6 +255,20 @@ TEST(Lint, ALastRowOfZeroIsNoLimitOfAVertexBuffer) {
   EXPECT_FALSE(Has(lint("3").alarms, "L308"));
 }
 
+TEST(Lint, ALastRowIsNoLimitOfAVertexBufferOnlyWhereTheDescriptionSaysSo) {
+  const auto lint = [](absl::string_view fields) {
+    return LintText(Prepare(
+        absl::StrCat("SET_ROWS_TO Pitch=16 ", fields, " Vertices=here\n",
+                     "SET_ELEMENTS Format[0]=RGBA32 Valid[0]=true\nDRAW Count=4 Instances=1\nEND\n"
+                     "here: .zero 64\n")));
+  };
+  EXPECT_TRUE(Has(lint("Last=0").alarms, "L308"));
+  EXPECT_TRUE(Has(lint("Last=2").alarms, "L308"));
+  EXPECT_FALSE(Has(lint("Last=3").alarms, "L308"));
+  EXPECT_FALSE(Has(lint("Open=true Last=0").alarms, "L308"));
+  EXPECT_FALSE(Has(lint("Open=true Last=2").alarms, "L308"));
+}
+
 TEST(Lint, ANumberOfRowsOfOneIsALimitOfAVertexBuffer) {
   const auto lint = [](absl::string_view rows) {
     return LintText(Prepare(

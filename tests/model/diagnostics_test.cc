@@ -231,6 +231,12 @@ const std::vector<Case>& Cases() {
              "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\">§<points to=\"S\" "
              "space-when=\"Flag\"/></field>",
              "space-when=\"…\" needs space=\"…\""),
+      Packet("UnlimitedWithoutCount", Code::kMissingAttribute,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\">§<points to=\"d\" "
+             "unlimited-when=\"!Mode\"/></field></packet><data name=\"d\"/><packet name=\"Q\" "
+             "dwords=\"1\"><doc>.</doc><field name=\"Op\" dword=\"0\" bits=\"31:24\" type=\"uint\" "
+             "forced=\"2\"/>",
+             "unlimited-when=\"…\" needs count=\"…\""),
 
       // --- E005: numbers and words.
       Field("NoNumber", Code::kBadNumber,
@@ -1107,6 +1113,23 @@ const std::vector<Case>& Cases() {
          "§names=\"E\"><value "
          "name=\"b\" value=\"2\"/></field></struct>",
          "names=\"…\" is for a uint without values of its own"),
+      Packet("UnlimitedWithASize", Code::kContradiction,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"d\" "
+             "count=\"Mode+1\" size=\"64\" §unlimited-when=\"!Mode\"/></field></packet>"
+             "<data name=\"d\"/><packet name=\"Q\" dwords=\"1\"><doc>.</doc><field name=\"Op\" "
+             "dword=\"0\" bits=\"31:24\" type=\"uint\" forced=\"2\"/>",
+             "data with a size or an end is not unlimited"),
+      Packet("UnlimitedWithAnEnd", Code::kContradiction,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"d\" "
+             "count=\"Mode+1\" end=\"Biased\" §unlimited-when=\"!Mode\"/></field></packet>"
+             "<data name=\"d\"/><packet name=\"Q\" dwords=\"1\"><doc>.</doc><field name=\"Op\" "
+             "dword=\"0\" bits=\"31:24\" type=\"uint\" forced=\"2\"/>",
+             "data with a size or an end is not unlimited"),
+      Packet("UnlimitedTable", Code::kContradiction,
+             "<field name=\"a\" dword=\"2\" bits=\"31:2\" type=\"address\"><points to=\"S\" "
+             "count=\"Mode+1\" §unlimited-when=\"!Mode\"/></field>",
+             "only <data> can be unlimited, and \"S\" is not; a table of unknown length has "
+             "until=\"zero\""),
       Field("ViewOfBitsOfItsOwn", Code::kContradiction,
             "<field name=\"f\" dword=\"0\" bits=\"7:0\" type=\"uint\" §when=\"f\"/>",
             "a field with when shares its bits: it has overlap=\"true\""),

@@ -109,6 +109,19 @@ TEST(Reference, ConditionsAndExpressionsAreTheTextOfTheXml) {
                         R"("access":"readwrite","size":"N*4+4"}])"));
 }
 
+TEST(Reference, ACountThatMayBeNoLimitIsWithTheConditionForIt) {
+  const std::string body = R"(
+    <data name="rows"/>
+    <struct name="P" dwords="3">
+      <field name="Last" dword="0" bits="7:0" type="uint"/>
+      <field name="At" dword="1" bits="63:0" type="address">
+        <points to="rows" count="Last+1" unlimited-when="!Last" stride="4"/>
+      </field>
+    </struct>)";
+  EXPECT_THAT(Line(body, "P"),
+              HasSubstr(R"("count":"Last+1","unlimited_when":"!Last","stride":"4")"));
+}
+
 TEST(Reference, AWorkaroundIsALineAndAtWhatItIsAbout) {
   const char body[] = R"(
     <platform name="padx" pci="0x1"/>

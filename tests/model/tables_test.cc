@@ -285,6 +285,21 @@ TEST(Tables, FieldsOfOneGroupAskTheItemOfTheSameIndex) {
   }
 }
 
+TEST(Tables, ACountIsALimitUnlessTheDescriptionHasAConditionForIt) {
+  const Block block(LoadBody(R"(<data name="d"/>
+<struct name="A" dwords="3">
+  <field name="Last" dword="0" bits="7:0" type="uint"/>
+  <field name="Open" dword="1" bits="31:0" type="address"><points to="d" count="Last+1" unlimited-when="!Last"/></field>
+  <field name="Shut" dword="2" bits="31:0" type="address"><points to="d" count="Last+1"/></field>
+</struct>)"));
+  EXPECT_EQ(block.Pointer("A", "Shut").unlimited_when, t::kNone);
+  const uint32_t open = block.Pointer("A", "Open").unlimited_when;
+  ASSERT_NE(open, t::kNone);
+  const absl::Span<const t::Term> terms = block.tables->terms(block.tables->condition(open).terms);
+  ASSERT_EQ(terms.size(), 1u);
+  EXPECT_EQ(block.Name(terms[0].leaf), "Last");
+}
+
 TEST(Tables, AFieldOfAGroupAsksItsOwnItemBeforeThePacketsFieldOfThatName) {
   const Block block(LoadBody(R"(<packet name="P" dwords="3" length="L" bias="1">
   <field name="L" dword="0" bits="7:0" type="uint"/>

@@ -57,7 +57,7 @@ class Toucher {
       sum_ += tables_.container(p.target).bytes;
     }
     if (p.base != t::kNone) Text(tables_.string(tables_.bases()[p.base].name));
-    for (const uint32_t condition : {p.space_when, p.when}) Condition(condition);
+    for (const uint32_t condition : {p.space_when, p.when, p.unlimited_when}) Condition(condition);
     for (const uint32_t e : {p.count, p.size, p.stride, p.end, p.slot, p.format, p.step, p.simd})
       Expression(e);
     Text(tables_.string(p.stage));

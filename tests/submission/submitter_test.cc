@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -272,6 +273,34 @@ TEST(SubmitterLifetime, ADestroyedDeviceIsAnError) {
   EXPECT_TRUE(absl::IsFailedPrecondition(submitter->Signal({timeline, 1})));
   EXPECT_TRUE(
       absl::IsFailedPrecondition(submitter->Wait({timeline, 1}, absl::ZeroDuration()).status()));
+}
+
+// Destroyed too early, while the thread has a job that does not need it.
+TEST(SubmitterLifetime, TheThreadHandsNothingToADestroyedDevice) {
+  auto device = std::make_unique<ModelDevice>();
+  device->set_instant(true);
+  const auto submitter = Submitter::Create(*device, {.thread = true});
+  const QueueId queue = submitter->AddQueue({});
+  std::promise<void> began, destroyed;
+  const auto alone = [&](const Job&) -> absl::StatusOr<Fence> {
+    began.set_value();
+    destroyed.get_future().wait();
+    return absl::UnavailableError("without the device");
+  };
+  ASSERT_TRUE(submitter->Submit(queue, {.submit = alone}).ok());
+  began.get_future().wait();
+  bool handed_over = false;
+  ASSERT_TRUE(submitter->Submit(queue, {}).ok());
+  ASSERT_TRUE(submitter
+                  ->Submit(queue, {.submit = [&](const Job&) -> absl::StatusOr<Fence> {
+                             handed_over = true;
+                             return absl::UnavailableError("without the device");
+                           }})
+                  .ok());
+  device.reset();
+  destroyed.set_value();
+  while (submitter->held() != 0) std::this_thread::yield();
+  EXPECT_FALSE(handed_over);
 }
 
 // Eight threads with a queue each, which wait for each other's values.

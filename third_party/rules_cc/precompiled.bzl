@@ -11,7 +11,10 @@ def _impl(ctx):
     ctx.actions.write(header, "// See precompiled.bzl.\n")
     headers = [header]
     toolchain = ctx.attr._cc_toolchain[cc_common.CcToolchainInfo]
-    if toolchain.compiler_executable.endswith("gcc") and ctx.var["COMPILATION_MODE"] == "fastbuild":
+
+    # Nor with --define=sources=apart, which shows what a source does not include itself.
+    if (toolchain.compiler_executable.endswith("gcc") and
+        ctx.var["COMPILATION_MODE"] == "fastbuild" and ctx.var.get("sources") != "apart"):
         headers.append(_precompile(ctx, toolchain))
     return [
         DefaultInfo(files = depset(headers)),

@@ -16,6 +16,7 @@
 #include "runtime/capture/i915/i915.h"
 #include "runtime/capture/records/recorder.h"
 #include "runtime/capture/xe/xe.h"
+#include "runtime/decode/fields/pipeline_units.h"
 #include "runtime/generations/generations.h"
 #include "runtime/tables/tables.h"
 
@@ -83,8 +84,13 @@ class StandardError : public tools::CliOutput {
 
 // Of the 3D pipeline.
 std::vector<std::string> UnitsOf(const DeviceInfo& info) {
+  std::vector<std::string> names;
   const absl::StatusOr<tables::Tables> tables = FindGeneration(info.generation);
-  return tables.ok() ? capture::PipelineUnits(*tables) : std::vector<std::string>();
+  if (!tables.ok()) return names;
+  for (decode::PipelineUnit& unit : decode::PipelineUnits(*tables)) {
+    names.push_back(std::move(unit.name));
+  }
+  return names;
 }
 
 std::string WhereIsReport(const capture::DevicePaths& paths) {

@@ -294,6 +294,7 @@ struct Points {
   Reference other;  // the container that an element may be instead
   Late<Expression> count, size, end, stride, scale, slot, format, step, simd, align;
   Late<Condition> space_when, when;
+  Late<Condition> unlimited_when;  // where it holds, `count` does not limit data
   std::string stage;
   bool relative = false;  // counts from the start of the record that has the field
   bool keeps = false;     // where `when` does not hold, what an earlier packet has set still counts

@@ -113,6 +113,7 @@ class PointerPass : public Pass {
     }
     reader_.Resolve(points.space_when, scope);
     reader_.Resolve(points.when, scope, true);
+    ResolveUnlimited(points, scope);
     ResolveOtherTarget(points);
     reader_.ResolveAll(points, kPointsExpressions, scope);
     const Expression& format = points.format.is;
@@ -131,6 +132,22 @@ class PointerPass : public Pass {
                absl::StrCat("\"", kind.name,
                             "\" is not a program (code=\"true\"), so it has no stage"));
       }
+    }
+  }
+
+  // unlimited-when="CONDITION": the hardware reads elements past `count`.
+  void ResolveUnlimited(Points& points, const Scope& scope) {
+    if (points.unlimited_when.empty()) return;
+    reader_.Resolve(points.unlimited_when, scope);
+    if (points.count.empty()) {
+      Report(Code::kMissingAttribute, points.where, "unlimited-when=\"…\" needs count=\"…\"");
+    } else if (!points.size.empty() || !points.end.empty()) {
+      Report(Code::kContradiction, points.unlimited_when.where,
+             "data with a size or an end is not unlimited");
+    } else if (points.target != Points::Target::kData) {
+      Report(Code::kContradiction, points.unlimited_when.where,
+             absl::StrCat("only <data> can be unlimited, and \"", points.to.text,
+                          "\" is not; a table of unknown length has until=\"zero\""));
     }
   }
 

@@ -466,6 +466,7 @@ const Attributes<Points>& PointsAttributes() {
   static const auto& table = *new Attributes<T>{Later<&T::to>("to").Required(),
                                                 Later<&T::base>("base"),
                                                 Later<&T::count>("count"),
+                                                Later<&T::unlimited_when>("unlimited-when"),
                                                 Later<&T::size>("size"),
                                                 Later<&T::end>("end"),
                                                 Later<&T::stride>("stride"),

@@ -387,6 +387,7 @@ class ReferenceWriter {
     Text("space_when", p.space_when.text);
     Text("access", kAccess[static_cast<size_t>(p.access)]);
     Text("count", p.count.text);
+    Text("unlimited_when", p.unlimited_when.text);
     Flag("until_zero", p.until_zero);
     Text("size", p.size.text);
     Text("end", p.end.text);

@@ -558,6 +558,9 @@ class TablesWriter {
     out.space_when = AddCondition(points.space_when.is, asker);
     out.when = AddCondition(points.when.is, asker);
     out.count = AddExpression(points.count.is, asker);
+    // No condition would always hold.
+    out.unlimited_when =
+        points.unlimited_when.empty() ? t::kNone : AddCondition(points.unlimited_when.is, asker);
     out.size = AddExpression(points.size.is, asker);
     out.stride = AddExpression(points.stride.is, asker);
     out.end = AddExpression(points.end.is, asker);

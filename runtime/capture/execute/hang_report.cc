@@ -13,8 +13,8 @@
 #include "packsmith/guc.h"
 #include "packsmith/guc_codes.h"
 #include "runtime/capture/devices/device_info.h"
-#include "runtime/capture/execute/planned_hang.h"
 #include "runtime/capture/execute/work_dump.h"
+#include "runtime/decode/fields/pipeline_units.h"
 #include "runtime/decode/fields/value.h"
 #include "runtime/decode/sinks/text_sink.h"
 #include "runtime/dump/dump.h"
@@ -211,15 +211,8 @@ class Report {
   // The place of the unit that does not finish: it and those before it are busy. 0: none.
   uint16_t StuckPlace() const {
     if (!Is(HangKind::kPipeline)) return 0;
-    for (const tables::Container& container : tables_.containers()) {
-      for (const tables::Leaf& leaf : tables_.leaves(container.leaves)) {
-        if (leaf.extra == tables::kNone) continue;
-        const tables::Extra& extra = tables_.extra(leaf.extra);
-        if (extra.meaning == Meaning::kIdle && extra.meaning_at != 0 &&
-            UnitOfField(tables_.string(leaf.name)) == place_.unit) {
-          return extra.meaning_at;
-        }
-      }
+    for (const decode::PipelineUnit& unit : decode::PipelineUnits(tables_)) {
+      if (unit.name == place_.unit) return unit.place;
     }
     return 0;
   }
@@ -234,9 +227,10 @@ class Report {
       if (leaf.extra == tables::kNone || leaf.bit >= 32) continue;
       const tables::Extra& extra = tables_.extra(leaf.extra);
       const bool is_unit = extra.meaning == Meaning::kIdle;
-      const bool busy = (is_unit && works && UnitOfField(tables_.string(leaf.name)) == "CS") ||
-                        (is_unit && extra.meaning_at != 0 && extra.meaning_at <= stuck) ||
-                        (extra.meaning == Meaning::kIdleExecution && Is(HangKind::kShader));
+      const bool busy =
+          (is_unit && works && decode::UnitOfField(tables_.string(leaf.name)) == "CS") ||
+          (is_unit && extra.meaning_at != 0 && extra.meaning_at <= stuck) ||
+          (extra.meaning == Meaning::kIdleExecution && Is(HangKind::kShader));
       if (busy) value &= ~(uint64_t{1} << leaf.bit);
     }
     if (instdone_ == 0) instdone_ = static_cast<uint32_t>(value);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -66,25 +65,6 @@ absl::StatusOr<PlannedHang> ParsePlannedHang(absl::string_view text) {
     return wrong("the submission must be a number from 1 on");
   }
   return hang;
-}
-
-absl::string_view UnitOfField(absl::string_view field) { return absl::StripSuffix(field, " Done"); }
-
-std::vector<std::string> PipelineUnits(const tables::Tables& tables) {
-  std::multimap<uint16_t, std::string> units;
-  for (const tables::Container& container : tables.containers()) {
-    for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
-      if (leaf.extra == tables::kNone) continue;
-      const tables::Extra& extra = tables.extra(leaf.extra);
-      if (extra.meaning != tables::Meaning::kIdle || extra.meaning_at == 0) continue;
-      units.emplace(extra.meaning_at, UnitOfField(tables.string(leaf.name)));
-    }
-  }
-  std::vector<std::string> names;
-  for (const auto& [place, name] : units) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
 }
 
 std::optional<HangPlace> PlannedPlace(absl::Span<const PlannedHang> plans, const Work& work,

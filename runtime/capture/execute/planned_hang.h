@@ -7,14 +7,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/capture/drm/work.h"
 #include "runtime/capture/execute/hang_place.h"
-#include "runtime/tables/tables.h"
 
 namespace packsmith::capture {
 
@@ -29,12 +27,6 @@ struct PlannedHang {
 // `not-yielding`, `reset`, `reset-by-other`, or the name of a unit. InvalidArgument says what is
 // wrong.
 absl::StatusOr<PlannedHang> ParsePlannedHang(absl::string_view text);
-
-// Names of the units of a description's 3D pipeline, front to back.
-std::vector<std::string> PipelineUnits(const tables::Tables& tables);
-
-// A field of a register of idle units is named after its unit: "CL Done".
-absl::string_view UnitOfField(absl::string_view field);
 
 // Where a work hung: `found`, if it was executed, with what is planned for it there. If it hung by
 // itself at another address than the planned one, only `found` counts. Empty: neither.

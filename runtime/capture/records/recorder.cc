@@ -245,16 +245,18 @@ bool Recorder::Matches(const SubmissionFacts& facts) const {
 }
 
 bool Recorder::Wants(const SubmissionFacts& facts) const {
-  if (!Matches(facts)) return false;
+  if (!Matches(facts) || !CheckProcess().ok()) return false;
   const MutexLock lock(mutex_);
   return !closed_ && counted_ < options_.only.count && trigger_.MayBeOn();
 }
 
-absl::Status Recorder::Check() const {
-  if (getpid() != process_) {
-    return absl::FailedPreconditionError(
-        "a recorder belongs to the process that made it, and not to its children");
-  }
+absl::Status Recorder::CheckProcess() const {
+  if (getpid() == process_) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "a recorder belongs to the process that made it, and not to its children");
+}
+
+absl::Status Recorder::CheckOpen() const {
   if (closed_) return absl::FailedPreconditionError("the recorder is closed");
   return absl::OkStatus();
 }
@@ -263,8 +265,9 @@ absl::StatusOr<bool> Recorder::Add(const Submitted& submitted) {
   Draft draft;
   draft.facts = Completed(submitted);
   const uint64_t number = draft.facts.number;
+  if (absl::Status status = CheckProcess(); !status.ok()) return status;
   const MutexLock lock(mutex_);
-  if (absl::Status status = Check(); !status.ok()) return status;
+  if (absl::Status status = CheckOpen(); !status.ok()) return status;
   if (number == 0 || kept_.Has(number)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "submission ", number, ": each needs a number of its own, from 1; see NextNumber()"));
@@ -463,19 +466,22 @@ absl::Status Recorder::WriteDraft(const Submitted& submitted, Draft& draft) {
 }
 
 absl::Status Recorder::Finish(uint64_t number, RecordOutcome outcome, absl::string_view detail) {
+  if (absl::Status status = CheckProcess(); !status.ok()) return status;
   const MutexLock lock(mutex_);
-  if (absl::Status status = Check(); !status.ok()) return status;
+  if (absl::Status status = CheckOpen(); !status.ok()) return status;
   return kept_.Finish(number, outcome, detail);
 }
 
 absl::Status Recorder::Close() {
+  if (!CheckProcess().ok()) return absl::OkStatus();
   const MutexLock lock(mutex_);
-  if (closed_ || getpid() != process_) return absl::OkStatus();
+  if (closed_) return absl::OkStatus();
   closed_ = true;
   return kept_.End(totals_.recorded);
 }
 
 Recorder::Totals Recorder::totals() const {
+  if (!CheckProcess().ok()) return {};
   const MutexLock lock(mutex_);
   Totals totals = totals_;
   totals.dropped = kept_.dropped();

@@ -90,7 +90,8 @@ struct RunFacts {
   std::string command = {};  // what is recorded
 };
 
-// Thread-safe. After fork() it belongs to the parent alone: the child's calls are refused.
+// Thread-safe. After fork() it belongs to the parent alone: the child's calls are refused, whatever
+// the parent's threads are doing, and its totals are zero.
 class Recorder {
  public:
   // AlreadyExists if the folder has a record or GPU core dumps, or the code of a system error.
@@ -142,7 +143,9 @@ class Recorder {
 
   bool Matches(const SubmissionFacts& facts) const;
 
-  absl::Status Check() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Before the lock is taken: in a child, another thread of the parent may hold it for good.
+  absl::Status CheckProcess() const ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status CheckOpen() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeDraft(const Submitted& submitted, Draft& draft)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status AddSegment(const Memory::Segment& segment, const MemoryPart* part, Draft& draft)

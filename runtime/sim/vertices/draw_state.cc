@@ -178,6 +178,8 @@ void VertexState::SeePointer(const tables::Extra& extra, const FieldAt& at, cons
   if (that.end != kNone) {
     const uint64_t last = decode::MaskAddress(Evaluate(that.end, scope).value_or(0), mask);
     size = last < address ? 0 : last - address + 1;
+  } else if (that.unlimited_when != kNone && scope.Holds(that.unlimited_when)) {
+    size = ~uint64_t{0};
   } else if (that.size == kNone && that.count != kNone) {
     const uint64_t count = Evaluate(that.count, scope).value_or(0);
     size = count == 0 ? 0 : ~uint64_t{0};

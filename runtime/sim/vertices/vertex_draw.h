@@ -47,8 +47,7 @@ struct VertexBuffer {
   uint64_t size = 0;   // bytes; an element that does not fit whole reads as zeros
   uint32_t pitch = 0;  // bytes from row to row; 0: every row is the first one
   bool null = true;    // everything reads as zeros
-  // Gfx4, in place of a size: rows above this read as zeros. 0: there is none, inferred from
-  // drivers: they draw many rows with it.
+  // Gfx4, in place of a size: rows above this read as zeros.
   std::optional<uint32_t> last_row = std::nullopt;
   // Gfx4-7: instances that share a row; 0: all do. Empty: a row for each vertex.
   std::optional<uint32_t> step = std::nullopt;

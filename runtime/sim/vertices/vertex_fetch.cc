@@ -212,7 +212,7 @@ const uint8_t* VertexFetch::ReadElement(const VertexElement& element, uint32_t r
     const VertexBuffer& buffer = draw_.buffers[element.buffer];
     const uint64_t offset = uint64_t{row} * buffer.pitch + element.offset;
     if (!buffer.null && offset + element.format.bytes <= buffer.size &&
-        (buffer.last_row.value_or(0) == 0 || row <= *buffer.last_row)) {
+        (!buffer.last_row || row <= *buffer.last_row)) {
       const uint8_t* bytes =
           ReadMapped(windows_[element.buffer], buffer.space, buffer.address + offset,
                      element.format.bytes, buffer.size - offset);

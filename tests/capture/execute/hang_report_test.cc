@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/capture/execute/sim_executor.h"
+#include "runtime/decode/fields/pipeline_units.h"
 #include "runtime/dump/read.h"
 #include "runtime/hang/report.h"
 #include "tests/capture/execute/works.h"
@@ -20,7 +21,10 @@ namespace packsmith::capture {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSubsetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
@@ -125,6 +129,40 @@ TEST(HangReport, WithoutAPlaceTheBatchIsAtItsBeginning) {
   ASSERT_TRUE(text.ok());
   EXPECT_THAT(*text, AllOf(HasSubstr("Time: 9 s 0 us\n"), HasSubstr("Simulation: as asked for\n"),
                            HasSubstr("ACTHD: 0x00000000 00100000\n"), Not(HasSubstr("FAULT"))));
+}
+
+// Whatever the description's field is called in full.
+TEST(HangReport, TheUnitThatDoesNotFinishIsTheLastBusyOneOfThePipeline) {
+  for (const char* device : {"skl", "tgl", "dg2"}) {
+    Works works(device);
+    const Placed batch = works.Place(kBatch);
+    const Work work = works.Batch(batch, {});
+    const std::vector<decode::PipelineUnit> units = decode::PipelineUnits(works.tables());
+    ASSERT_THAT(units, Not(IsEmpty()));
+    for (const decode::PipelineUnit& unit : units) {
+      const HangPlace place = {.address = kBatch, .kind = HangKind::kPipeline, .unit = unit.name};
+      const absl::StatusOr<std::string> text = MakeHangReport(work, place, "as asked for", 9);
+      ASSERT_TRUE(text.ok()) << text.status();
+      const absl::StatusOr<Dump> dump = ReadDump(FileBytes{
+          {reinterpret_cast<const uint8_t*>(text->data()), text->size()}, nullptr, "error"});
+      ASSERT_TRUE(dump.ok()) << dump.status();
+      const hang::HangReport report = hang::MakeHangReport(works.tables(), *dump);
+      ASSERT_THAT(report.engines, SizeIs(1));
+      const hang::BusyPipeline& pipeline = report.engines[0].stop.pipeline;
+      // Reports do not have all registers of a place that many units share.
+      std::vector<std::string> same_place;
+      for (const decode::PipelineUnit& one : units) {
+        if (one.place == unit.place) same_place.push_back(one.name);
+      }
+      EXPECT_THAT(pipeline.last, AllOf(Not(IsEmpty()), IsSubsetOf(same_place)))
+          << device << " " << unit.name;
+      if (unit.place == units.front().place) {
+        EXPECT_THAT(pipeline.before, IsEmpty()) << device << " " << unit.name;
+      } else {
+        EXPECT_THAT(pipeline.before, Contains(units.front().name)) << device << " " << unit.name;
+      }
+    }
+  }
 }
 
 TEST(HangReport, NamesCannotAddLines) {

@@ -52,13 +52,6 @@ TEST(PlannedHang, SaysWhatIsWrong) {
   }
 }
 
-TEST(PlannedHang, KnowsTheUnitsOfThePipelineFrontToBack) {
-  const std::vector<std::string> units = PipelineUnits(Works("skl").tables());
-  EXPECT_THAT(units, Contains("CL"));
-  EXPECT_THAT(units, Not(Contains("CS")));
-  EXPECT_EQ(units.front(), "VFG");
-}
-
 TEST(PlannedHang, IsAtItsCommandAndWhatIsBeforeItIsExecuted) {
   Works works("skl");
   const Placed batch = works.Place(kBatch), data = works.Place(kData);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
+#include <memory>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -309,6 +311,45 @@ TEST(RecorderTest, AChildOfTheProcessCannotUseIt) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(ContentOf(folder / "run/index.jsonl"), before);
+}
+
+// Memory whose bytes take until the test says so.
+class LateBytes : public DeferredBytes {
+ public:
+  std::promise<void> asked, given;
+
+ protected:
+  absl::Span<const uint8_t> Make() override {
+    asked.set_value();
+    given.get_future().wait();
+    return {};
+  }
+};
+
+TEST(RecorderTest, AChildIsRefusedWhileAnotherThreadOfTheParentRecords) {
+  const Folder folder;
+  const std::unique_ptr<Recorder> recorder = MakeRecorder({.folder = folder / "run"});
+  const auto late = std::make_shared<LateBytes>();
+  Dump dump;
+  ASSERT_TRUE(dump.memory.MapDeferred(0, 0x1000, late, kPage).ok());
+  std::thread thread([&] { EXPECT_TRUE(recorder->Add({dump, {}, {.number = 1}}).ok()); });
+  late->asked.get_future().wait();
+  const pid_t child = fork();
+  if (child == 0) {
+    // A child that waits for the parent's thread waits for good.
+    alarm(60);
+    const Dump none = {};
+    const bool refused = !recorder->Wants({.number = 2}) &&
+                         !recorder->Add({none, {}, {.number = 2}}).ok() &&
+                         !recorder->Finish(1, RecordOutcome::kHung).ok() &&
+                         recorder->totals().recorded == 0 && recorder->Close().ok();
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  late->given.set_value();
+  thread.join();
 }
 
 // A process that is killed in the middle, at some moment.

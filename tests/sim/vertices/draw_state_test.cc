@@ -205,6 +205,30 @@ TEST(DrawState, Gfx4HasItsTopologyIndexLimitAndDestinationsInOtherPlaces) {
             "104,101,0,0 104,102,1,0 104,0,2,0 105,101,0,1 105,102,1,1 105,0,2,1");
 }
 
+TEST(DrawState, AMaxIndexOfZeroIsNoLimitOfAGfx4Buffer) {
+  const auto rows = [](const std::string& type, uint64_t max_index) {
+    Stream stream("gfx4");
+    stream
+        .Put("3DSTATE_VERTEX_BUFFERS",
+             {{"Vertex Buffer State[0].Buffer Pitch", 4u},
+              {"Vertex Buffer State[0].Buffer Access Type", type},
+              {"Vertex Buffer State[0].Instance Data Step Rate", 1u},
+              {"Vertex Buffer State[0].Buffer Starting Address", 0x1000u},
+              {"Vertex Buffer State[0].Max Index", max_index}},
+             1)
+        .Put("3DSTATE_VERTEX_ELEMENTS", kOneUint, 1);
+    const bool instances = type == "INSTANCEDATA";
+    return Vertices(Rows(), stream.Draw({{"Primitive Topology Type", "POINTLIST"},
+                                         {"Vertex Count Per Instance", instances ? 1u : 3u},
+                                         {"Instance Count", instances ? 3u : 1u}}));
+  };
+  for (const char* type : {"VERTEXDATA", "INSTANCEDATA"}) {
+    EXPECT_EQ(rows(type, 0), "100 101 102") << type;
+    EXPECT_EQ(rows(type, 1), "100 101 0") << type;
+    EXPECT_EQ(rows(type, 2), "100 101 102") << type;
+  }
+}
+
 TEST(DrawState, Gfx6BuffersHaveTheAddressOfTheirLastByte) {
   Stream stream("gfx6");
   stream

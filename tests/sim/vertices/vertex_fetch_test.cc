@@ -195,6 +195,8 @@ TEST(VertexFetch, RowsAboveTheLastAreZero) {
   one.draw.buffers[0].last_row = 1;
   EXPECT_EQ(Vertices(one.memory, one.draw), "100 101 0 0");
   one.draw.buffers[0].last_row = 0;
+  EXPECT_EQ(Vertices(one.memory, one.draw), "100 0 0 0");
+  one.draw.buffers[0].last_row = std::nullopt;
   EXPECT_EQ(Vertices(one.memory, one.draw), "100 101 102 103") << "no limit";
 }
 
