@@ -289,7 +289,7 @@ TEST_P(ImageTest, SamplesHaveTheirPlaces) {
       if (samples == 16 && GetParam() == "gfx8") continue;
       SCOPED_TRACE(std::string(format) + " " + std::to_string(samples));
       const Image image =
-          Made({.format = format, .width = 70, .height = 40, .layers = 2, .samples = samples});
+          Made({.format = format, .width = 40, .height = 20, .layers = 2, .samples = samples});
       const ImageSurface surface = machine_.context->SurfaceOf(image, SurfacePurpose::kTexture);
       const bool is_color = std::string(format) == "R8G8B8A8_UNORM";
       EXPECT_EQ(surface.samples, samples);
@@ -304,8 +304,8 @@ TEST_P(ImageTest, SamplesHaveTheirPlaces) {
                                                             : samples == 16 ? 4
                                                                             : 2;
       for (uint32_t layer = 0; layer < 2; ++layer) {
-        for (uint32_t y = 0; y < 40; ++y) {
-          for (uint32_t x = 0; x < 70; ++x) {
+        for (uint32_t y = 0; y < 20; ++y) {
+          for (uint32_t x = 0; x < 40; ++x) {
             std::set<uint64_t> block;
             for (uint32_t sample = 0; sample < samples; ++sample) {
               const auto place = image.placement.AddressOf(
