@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "runtime/command/chunks.h"
 #include "runtime/intel/binding/samplers.h"
+#include "runtime/intel/binding/surface_states.h"
 #include "runtime/intel/pipeline/depth_packets.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/raster_packets.h"
@@ -573,6 +574,32 @@ TYPED_TEST(BitsTest, Samplers) {
                         (anisotropic ? (from.anisotropy - 2) / 2 : 0) << 19 |
                         CodeOf(kReductions, from.reduction) << 22);
   }
+}
+
+// What packets of stages and CFE_STATE point to, from Gfx12.5 on: a buffer with an entry for each
+// thread.
+TYPED_TEST(BitsTest, ScratchSurfaces) {
+  const ScratchSurface from{
+      .memory = {0x123456789000, 3}, .size = 4096 * 1000, .per_thread = 4096, .mocs = 6};
+  Dwords dwords(SurfaceState<TypeParam>::length);
+  const absl::Status status = WriteSurface<TypeParam>(from, dwords.data());
+  EXPECT_EQ(status.ok(), TypeParam::kVersion >= 125) << status;
+  if (!status.ok()) return;
+  // 999, the last entry, has its low 7 bits in the width, and the others in the height.
+  EXPECT_EQ(dwords, StructureFromBits(16, {{14, 15, 3},      // 128 bytes
+                                           {16, 17, 1},      // 4 rows
+                                           {18, 26, 0x1ff},  // RAW
+                                           {29, 31, 6},
+                                           {56, 62, 6},
+                                           {64, 77, 999 % 128},
+                                           {80, 93, 999 / 128},
+                                           {96, 113, 4095},
+                                           {176, 178, 2},  // the first level writes back
+                                           {240, 242, 7},
+                                           {243, 245, 6},
+                                           {246, 248, 5},
+                                           {249, 251, 4},
+                                           {256, 319, 0x123456789000}}));
 }
 
 }  // namespace
