@@ -29,7 +29,7 @@ struct Work {
     std::vector<uint32_t> dwords;
     int64_t index = -1;
 
-    intel::StatePacket packet() const { return {name, dwords, index}; }
+    intel::SeenPacket packet() const { return {name, dwords, index}; }
   };
 
   bool is_draw = true;
@@ -93,7 +93,7 @@ class PayloadsSink : public decode::Sink {
   void Finish() {
     if (!work_) return;
     const Work work = *std::exchange(work_, std::nullopt);
-    std::vector<intel::StatePacket> state;
+    std::vector<intel::SeenPacket> state;
     for (const Work::Part& part : work.state) state.push_back(part.packet());
     const auto kernels = intel::PayloadsOf(generation_, work.packet.packet(), state);
     output_.Append(jsonl_ ? Json(work, kernels) : Text(work, kernels));

@@ -12,8 +12,8 @@ extern const GenerationPayloads kGfx8Payloads, kGfx9Payloads, kGfx11Payloads, kG
     kGfx125Payloads, kXe2Payloads, kXe3Payloads;
 
 absl::StatusOr<std::vector<KernelPayload>> PayloadsOf(absl::string_view generation,
-                                                      const StatePacket& work,
-                                                      absl::Span<const StatePacket> state) {
+                                                      const SeenPacket& work,
+                                                      absl::Span<const SeenPacket> state) {
   static constexpr const GenerationPayloads* kAll[] = {
       &kGfx8Payloads,   &kGfx9Payloads, &kGfx11Payloads, &kGfx12Payloads,
       &kGfx125Payloads, &kXe2Payloads,  &kXe3Payloads,

@@ -1,7 +1,7 @@
 // Thread payloads of a draw or dispatch, from the packets that it finds set: for debuggers, which
 // learn only at run time of which generation they are.
 //
-//   const StatePacket draw = {"3DPRIMITIVE", dwords};
+//   const SeenPacket draw = {"3DPRIMITIVE", dwords};
 //   absl::StatusOr<std::vector<KernelPayload>> kernels = PayloadsOf("gfx9", draw, state);
 //   for (const KernelPayload& kernel : *kernels) {
 //     if (kernel.payload.ok()) std::fputs(kernel.payload->ToText().c_str(), stdout);
@@ -24,7 +24,7 @@
 namespace packsmith::intel {
 
 // A packet, or a structure that one points to.
-struct StatePacket {
+struct SeenPacket {
   absl::string_view name;  // by the description: "3DSTATE_VS"
   absl::Span<const uint32_t> dwords;
   int64_t index = -1;  // of a structure in its table
@@ -43,8 +43,8 @@ struct KernelPayload {
 // that are known: draws of rectangles without a shader, media objects. NotFound, with the known
 // names: the generation is not one of them.
 absl::StatusOr<std::vector<KernelPayload>> PayloadsOf(absl::string_view generation,
-                                                      const StatePacket& work,
-                                                      absl::Span<const StatePacket> state);
+                                                      const SeenPacket& work,
+                                                      absl::Span<const SeenPacket> state);
 
 }  // namespace packsmith::intel
 

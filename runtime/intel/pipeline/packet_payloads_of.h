@@ -22,7 +22,7 @@ namespace packsmith::intel {
 
 struct GenerationPayloads {
   const char* name;  // by the XML
-  std::vector<KernelPayload> (*read)(const StatePacket& work, absl::Span<const StatePacket> state);
+  std::vector<KernelPayload> (*read)(const SeenPacket& work, absl::Span<const SeenPacket> state);
 };
 
 template <class Gen>
@@ -32,8 +32,8 @@ class PayloadReader {
   enum Stage { kVertex, kHull, kDomain, kGeometry, kPixel };
 
  public:
-  static std::vector<KernelPayload> Read(const StatePacket& work,
-                                         absl::Span<const StatePacket> state) {
+  static std::vector<KernelPayload> Read(const SeenPacket& work,
+                                         absl::Span<const SeenPacket> state) {
     PayloadReader reader(work, state);
     reader.ReadDispatch();
     if (absl::StartsWith(work.name, "3DMESH")) {
@@ -45,7 +45,7 @@ class PayloadReader {
   }
 
  private:
-  PayloadReader(const StatePacket& work, absl::Span<const StatePacket> state)
+  PayloadReader(const SeenPacket& work, absl::Span<const SeenPacket> state)
       : work_(work), state_(state) {}
 
   void Add(absl::string_view stage, uint64_t kernel, absl::StatusOr<ThreadPayload> payload) {
@@ -53,7 +53,7 @@ class PayloadReader {
   }
   // What is cut off is as if it were not there.
   template <class P>
-  static std::optional<P> Whole(const StatePacket& packet) {
+  static std::optional<P> Whole(const SeenPacket& packet) {
     if (packet.dwords.size() < P::length) return std::nullopt;
     return P::unpack(packet.dwords.data());
   }
@@ -70,7 +70,7 @@ class PayloadReader {
   template <class Constants>
   PayloadInputs ConstantsOf(absl::string_view name, Stage stage) const {
     PayloadInputs inputs;
-    for (const StatePacket& packet : state_) {
+    for (const SeenPacket& packet : state_) {
       if (packet.name == name) {
         if (const auto own = Whole<Constants>(packet)) {
           inputs.constant_units = ReadConstantUnits(*own);
@@ -82,7 +82,7 @@ class PayloadReader {
     }
     return inputs;
   }
-  static void ReadSharedConstants(const StatePacket& packet, Stage stage, PayloadInputs& inputs) {
+  static void ReadSharedConstants(const SeenPacket& packet, Stage stage, PayloadInputs& inputs) {
     using All = typename G::_3DSTATE_CONSTANT_ALL;
     using Buffer = typename All::ps_item;
     constexpr size_t kHeader = All::dwords_needed(0);
@@ -213,8 +213,8 @@ class PayloadReader {
     }
   }
 
-  const StatePacket& work_;
-  const absl::Span<const StatePacket> state_;
+  const SeenPacket& work_;
+  const absl::Span<const SeenPacket> state_;
   std::vector<KernelPayload> kernels_;
 };
 
