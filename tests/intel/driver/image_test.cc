@@ -320,11 +320,15 @@ TEST_P(ImageTest, SamplesHaveTheirPlaces) {
               }
             }
             if (is_color || HasTile64() || y % 8 != 3) continue;
-            // A block of samples, of an image that is as many times as wide and high.
+            // A block of samples, of an image that is as many times as wide and high, interleaved
+            // with those of the neighbours (PRM, volume 5, on MSFMT_DEPTH_STENCIL).
+            const auto interleaved = [](uint32_t pixel, uint32_t sample, uint32_t count) {
+              return (pixel & ~1u) * count + 2 * sample + (pixel & 1);
+            };
             std::set<uint64_t> expected;
             for (uint32_t i = 0; i < samples; ++i) {
-              expected.insert(
-                  sampler.AddressOf(0, layer, x * columns + i % columns, y * rows + i / columns));
+              expected.insert(sampler.AddressOf(0, layer, interleaved(x, i % columns, columns),
+                                                interleaved(y, i / columns, rows)));
             }
             ASSERT_EQ(block, expected) << x << ", " << y;
           }
