@@ -127,9 +127,9 @@ class PayloadsTest(unittest.TestCase):
                     self.assertEqual(kernel["parts"][0],
                                      {"first": 0, "count": 1, "holds": "thread header"})
                     counts = {p["holds"]: p["count"] for p in kernel["parts"]}
-                    descriptor = expected[number]["INTERFACE_DESCRIPTOR_DATA"]
                     if line["name"] != "GPGPU_WALKER":
                         continue
+                    descriptor = expected[number]["INTERFACE_DESCRIPTOR_DATA"]
                     self.assertEqual(
                         (counts.get("constants that all threads share", 0),
                          counts.get("constants of the thread", 0)),

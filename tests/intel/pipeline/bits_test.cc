@@ -576,14 +576,14 @@ TYPED_TEST(BitsTest, Samplers) {
   }
 }
 
-// What packets of stages and CFE_STATE point to, from Gfx12.5 on: a buffer with an entry for each
-// thread.
+// What packets of stages and CFE_STATE point to, on Gfx12.5 and Xe2: a buffer with an entry for
+// each thread.
 TYPED_TEST(BitsTest, ScratchSurfaces) {
   const ScratchSurface from{
       .memory = {0x123456789000, 3}, .size = 4096 * 1000, .per_thread = 4096, .mocs = 6};
   Dwords dwords(SurfaceState<TypeParam>::length);
   const absl::Status status = WriteSurface<TypeParam>(from, dwords.data());
-  EXPECT_EQ(status.ok(), TypeParam::kVersion >= 125) << status;
+  EXPECT_EQ(status.ok(), TypeParam::kFacts.has_scratch_surfaces) << status;
   if (!status.ok()) return;
   // 999, the last entry, has its low 7 bits in the width, and the others in the height.
   EXPECT_EQ(dwords, StructureFromBits(16, {{14, 15, 3},      // 128 bytes
