@@ -175,10 +175,10 @@ absl::StatusOr<Texels> TexelsOf(const char* what, const ImagePlace& place, uint3
                      " samples; copy engines copy images of one: draw, or dispatch"));
   }
   if (place.level >= image.placement.levels().size() || layer >= image.LayersOf(place.level)) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "the ", what, " of a copy is layer ", layer, " of level ", place.level, "; the image has ",
-        image.LayersOf(place.level), " layers there, and ", image.placement.levels().size(),
-        " levels"));
+    return absl::OutOfRangeError(absl::StrCat("the ", what, " of a copy is layer ", layer,
+                                              " of level ", place.level, "; the image has ",
+                                              image.LayersOf(place.level), " layers there, and ",
+                                              image.placement.levels().size(), " levels"));
   }
   const absl::StatusOr<layout::Region> region =
       layout::RegionOfPixels(image.placement, place.level, layer, place.x, place.y, width, height);
