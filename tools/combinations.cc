@@ -60,7 +60,7 @@ constexpr Names kOfPrograms = {"--format",  "--data",   "--gen",      "--engine"
                                "--input",   "--output", "--max-input"};
 
 // The options that ask for one draw or dispatch, or for a list instead of records.
-constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--uses", "--query"};
+constexpr Names kOfDraws = {"--draw", "--dispatch", "--draws", "--payloads", "--uses", "--query"};
 // Options that a list would ignore.
 constexpr Names kOfRecords = {"--filter", "--hide-zero", "--no-offsets",
                               "--strict", "--kernels",   "--disassembler"};
@@ -167,7 +167,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
           one, " and ", other, " do not go together: give one of ", absl::StrJoin(kOfDraws, ", ")));
     }
   }
-  for (const absl::string_view list : {"--draws", "--uses", "--query", "--where"}) {
+  for (const absl::string_view list : {"--draws", "--payloads", "--uses", "--query", "--where"}) {
     for (const absl::string_view other : kOfRecords) {
       if (!is_given(list) || !is_given(other)) continue;
       return absl::InvalidArgumentError(absl::StrCat(list, " and ", other,
@@ -185,6 +185,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
       {"--no-offsets", {"text", "names"}},
       {"--disassembler", {"text"}},
       {"--draws", {"text", "jsonl"}},
+      {"--payloads", {"text", "jsonl"}},
       {"--uses", {"text", "jsonl"}},
       {"--run", {"text", "jsonl"}},
       {"--query", {"text", "jsonl", "csv"}},
@@ -202,7 +203,7 @@ absl::Status CheckCombinations(absl::Span<const std::string> given, absl::string
         absl::StrCat(option, " and --follow=", follow,
                      " do not go together: programs are found by following all pointers"));
   }
-  for (const absl::string_view option : {"--draws", "--uses", "--query", "--where"}) {
+  for (const absl::string_view option : {"--draws", "--payloads", "--uses", "--query", "--where"}) {
     if (!is_given(option) || follow == "all") continue;
     return absl::InvalidArgumentError(
         absl::StrCat(option, " and --follow=", follow,

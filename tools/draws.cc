@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/sinks/draws_sink.h"
 #include "runtime/decode/sinks/uses_sink.h"
+#include "tools/payloads.h"
 #include "tools/query.h"
 
 namespace packsmith::tools {
@@ -60,6 +61,7 @@ std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output,
                                            : QueryFormat::kText);
   }
   if (draws) return decode::MakeDrawsSink(output, jsonl);
+  if (payloads) return MakePayloadsSink(output, jsonl);
   uint64_t address = 0;
   (void)ParseAddress(address);  // checked by Check()
   return decode::MakeUsesSink(output, address, jsonl);

@@ -19,13 +19,14 @@ struct DrawQuestions {
   uint64_t draw = 0;               // --draw; 0: not asked
   uint64_t dispatch = 0;           // --dispatch
   bool draws = false;              // --draws
+  bool payloads = false;           // --payloads
   std::string uses;                // --uses
   std::string query;               // --query
   std::vector<std::string> where;  // --where
   bool changes = false;            // --changes
 
   // Whether a list is written instead of records.
-  bool IsList() const { return draws || !uses.empty() || IsQuery(); }
+  bool IsList() const { return draws || payloads || !uses.empty() || IsQuery(); }
   bool IsQuery() const { return !query.empty() || !where.empty(); }
   // Whether one draw or dispatch was asked for.
   bool IsOne() const { return draw != 0 || dispatch != 0; }

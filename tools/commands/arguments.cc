@@ -77,6 +77,8 @@ What is shown:
   --dispatch=N          the same for the Nth dispatch
   --draws               a line for each draw and dispatch: where it is, what it draws, its shaders,
                         render targets and textures
+  --payloads            for each draw and dispatch, what the registers of the threads of its shaders
+                        hold when they begin, on Intel's GPUs from Gfx8 on
   --uses=A              a line for each packet that points to the memory at A (hexadecimal), with
                         the draws and dispatches that use it
   --query=FIELD,...     the values of fields at each draw and dispatch, a line each: of a field that
@@ -188,6 +190,7 @@ std::optional<int> ParseArguments(int argc, char** argv, absl::Span<const tools:
   app.add_option("--draw", arguments.questions.draw)->check(from_one);
   app.add_option("--dispatch", arguments.questions.dispatch)->check(from_one);
   app.add_flag("--draws", arguments.questions.draws);
+  app.add_flag("--payloads", arguments.questions.payloads);
   app.add_option("--uses", arguments.questions.uses);
   app.add_option("--query", arguments.questions.query);
   app.add_option("--where", arguments.questions.where)->allow_extra_args(false);

@@ -68,6 +68,28 @@ struct PixelRules {
 // The order of what threads of pixel shaders begin with: see thread_payload.h.
 enum class PixelPayload : uint8_t { kGfx6, kXe2 };
 
+// Tiles of 64 KiB.
+enum class Tile64 : uint8_t { kNone, kGfx125, kXe2 };
+
+// How images lie in memory, and how surface states count (PRMs, volume 5, "Memory Views" and
+// "Memory Data Formats"; RENDER_SURFACE_STATE).
+struct ImageRules {
+  // With 64-KiB tiles, 4-KiB tiles are Tile4, and images of several samples are in the former;
+  // without, both are in Y tiles.
+  Tile64 tile64 = Tile64::kNone;
+  bool stencil_in_w_tiles = false;
+  // Where levels of depth and stencil begin, which packets of depth do not say: at multiples of 8 x
+  // 4 texels, of 16 bits 8 x 8, stencil 16 x 8; otherwise 4 x 4, 8 x 4 and 8 x 8.
+  bool wide_depth_levels = false;
+  // Slices of 3D images are below each other without gaps, those of smaller levels side by side;
+  // otherwise they are like layers.
+  bool slices_are_packed = false;
+  // Alignments and QPitch of surface states count pixels; otherwise elements, that is, blocks of
+  // block-compressed formats.
+  bool surfaces_count_pixels = false;
+  uint32_t most_samples = 16;
+};
+
 struct GenerationFacts {
   unsigned version_x10 = 0;  // the description's version, times ten
 
@@ -297,6 +319,8 @@ struct GenerationFacts {
   // The number of URB entries from which on the setup unit reads vertices in blocks: of the domain
   // stage, and of the vertex stage.
   unsigned block_dereference_domain = 0, block_dereference_vertices = 0;
+
+  ImageRules images = {};
 };
 
 // The columns, the oldest first. Those before Gfx8 have what batches and caches need: nothing of
@@ -357,6 +381,10 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .least_tessellated_vertices = 192,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
+        .images = {.stencil_in_w_tiles = true,
+                   .slices_are_packed = true,
+                   .surfaces_count_pixels = true,
+                   .most_samples = 8},
     },
     {
         .version_x10 = 90,
@@ -390,6 +418,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .local_memory_in_l3 = true,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
+        .images = {.stencil_in_w_tiles = true},
     },
     {
         .version_x10 = 110,
@@ -429,6 +458,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .least_urb_start = 4,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
+        .images = {.stencil_in_w_tiles = true},
     },
     {
         .version_x10 = 120,
@@ -479,6 +509,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_16014912113 = true,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
+        .images = {.wide_depth_levels = true},
     },
     {
         .version_x10 = 125,
@@ -529,6 +560,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .wa_14015814527 = true,
         .block_dereference_domain = 324,
         .block_dereference_vertices = 192,
+        .images = {.tile64 = Tile64::kGfx125, .wide_depth_levels = true},
     },
     {
         .version_x10 = 200,
@@ -564,6 +596,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
+        .images = {.tile64 = Tile64::kXe2, .wide_depth_levels = true},
     },
     {
         .version_x10 = 300,
@@ -598,6 +631,7 @@ inline constexpr GenerationFacts kGenerationFacts[] = {
         .least_urb_start = 4,
         .block_dereference_domain = 656,
         .block_dereference_vertices = 384,
+        .images = {.tile64 = Tile64::kXe2, .wide_depth_levels = true},
     },
 };
 

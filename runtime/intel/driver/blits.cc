@@ -169,10 +169,16 @@ absl::StatusOr<Texels> TexelsOf(const char* what, const ImagePlace& place, uint3
     return absl::InvalidArgumentError(absl::StrCat("the ", what, " of a copy has no image"));
   }
   const Image& image = *place.image;
-  if (place.level >= image.placement.levels().size() || layer >= image.placement.layers()) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "the ", what, " of a copy is layer ", layer, " of level ", place.level, "; the image has ",
-        image.placement.layers(), " layers and ", image.placement.levels().size(), " levels"));
+  if (image.samples() != 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("the ", what, " of a copy has ", image.samples(),
+                     " samples; copy engines copy images of one: draw, or dispatch"));
+  }
+  if (place.level >= image.placement.levels().size() || layer >= image.LayersOf(place.level)) {
+    return absl::OutOfRangeError(absl::StrCat("the ", what, " of a copy is layer ", layer,
+                                              " of level ", place.level, "; the image has ",
+                                              image.LayersOf(place.level), " layers there, and ",
+                                              image.placement.levels().size(), " levels"));
   }
   const absl::StatusOr<layout::Region> region =
       layout::RegionOfPixels(image.placement, place.level, layer, place.x, place.y, width, height);

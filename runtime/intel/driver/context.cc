@@ -88,20 +88,6 @@ absl::StatusOr<gpu::Buffer> Context::NewBuffer(uint64_t size, absl::string_view 
   return buffers_->Create({.size = size, .zone = zone("other"), .name = name, .zeroed = true});
 }
 
-absl::StatusOr<Image> Context::NewImage(const ImageOptions& options) {
-  constexpr uint64_t kTileAlignment = 4096;
-  const SurfaceTiling tiling = options.linear ? SurfaceTiling::kLinear : generation_.tile;
-  const absl::StatusOr<layout::Layout> placement = LayOutImage(options, generation_.tile);
-  if (!placement.ok()) return placement.status();
-  const absl::StatusOr<gpu::Buffer> memory = buffers_->Create({.size = placement->size_B(),
-                                                               .zone = zone("other"),
-                                                               .name = options.name,
-                                                               .alignment = kTileAlignment,
-                                                               .zeroed = true});
-  if (!memory.ok()) return memory.status();
-  return Image{*memory, *placement, tiling, options.surface_format};
-}
-
 absl::StatusOr<uint32_t> Context::NewKernel(absl::Span<const uint8_t> code) {
   const absl::StatusOr<Kernel> kernel = kernels_->Upload(code);
   if (!kernel.ok()) return kernel.status();

@@ -73,7 +73,7 @@ absl::Status SetGroup(absl::string_view stage, const WorkgroupProgram& group, Co
   shader.shared_local_memory_size = *local;
   shader.number_of_barriers = group.barriers;
   shader.indirect_data_length = group.indirect_bytes;
-  shader.emit_local_id_x = true;
+  shader.emit_local_id_x = group.local_ids;
   shader.emit_inline_parameter = group.inline_data;
   shader.accesses_uav = group.program.writes_memory;
   shader.xp0_required = group.draw_id;

@@ -206,6 +206,53 @@ FragmentShader ReadFragmentShader(const typename Gen::Packets::_3DSTATE_PS& pack
   return shader;
 }
 
+// Packet: 3DSTATE_TASK_SHADER or 3DSTATE_MESH_SHADER.
+template <class Packet>
+WorkgroupProgram ReadWorkgroup(const Packet& packet) {
+  WorkgroupProgram group;
+  group.entry = packet.kernel_start_pointer;
+  group.simd = packet.simd_size == Packet::SIMD_SIZE_SIMD32   ? 32
+               : packet.simd_size == Packet::SIMD_SIZE_SIMD16 ? 16
+                                                              : 8;
+  group.invocations = packet.local_x_maximum + 1;
+  group.local_ids = packet.emit_local_id_x;
+  group.inline_data = packet.emit_inline_parameter;
+  return group;
+}
+
+// Up to Gfx12: a walker, and the descriptor whose number it has.
+template <class Walker, class Descriptor>
+ComputeThreads ReadComputeThreads(const Walker& walker, const Descriptor& descriptor) {
+  return {.kernel = descriptor.kernel_start_pointer,
+          .lanes = walker.simd_size == Walker::SIMD_SIZE_SIMD32   ? 32u
+                   : walker.simd_size == Walker::SIMD_SIZE_SIMD16 ? 16u
+                                                                  : 8u,
+          .shared_registers = descriptor.cross_thread_constant_data_read_length,
+          .thread_registers = descriptor.constant_urb_entry_read_length};
+}
+
+// From Gfx12.5 on. Body: COMPUTE_WALKER_BODY.
+template <class Body>
+ComputeThreads ReadComputeThreads(const Body& body) {
+  ComputeThreads threads{.kernel = body.interface_descriptor.kernel_start_pointer,
+                         .ray_stack_ids = body.interface_descriptor.btd_mode != 0,
+                         .inline_data = body.emit_inline_parameter};
+  if constexpr (requires { Body::SIMD_SIZE_SIMD32; }) {
+    threads.lanes = body.simd_size == Body::SIMD_SIZE_SIMD32   ? 32
+                    : body.simd_size == Body::SIMD_SIZE_SIMD16 ? 16
+                                                               : 8;
+  } else {
+    threads.lanes = body.simd_size == Body::SIMD_SIZE_SIMT32 ? 32 : 16;
+  }
+  if (body.generate_local_id) {
+    threads.local_ids = body.emit_local == Body::EMIT_LOCAL_EMIT_XYZ  ? 0b111
+                        : body.emit_local == Body::EMIT_LOCAL_EMIT_XY ? 0b011
+                        : body.emit_local == Body::EMIT_LOCAL_EMIT_X  ? 0b001
+                                                                      : 0;
+  }
+  return threads;
+}
+
 }  // namespace packsmith::intel
 
 #endif  // PACKSMITH_RUNTIME_INTEL_PIPELINE_PAYLOAD_PACKETS_H_

@@ -226,6 +226,7 @@ struct WorkgroupProgram {
   uint32_t invocations = 1;     // of a group, at most 1024
   uint32_t local_bytes = 0;     // of shared local memory
   uint32_t barriers = 0;        // at most 2
+  bool local_ids = true;        // x of each invocation, in the payload
   bool inline_data = true;      // eight dwords of 3DSTATE_*_SHADER_DATA, in the payload
   uint32_t indirect_bytes = 0;  // of indirect data that the program reads
   bool draw_id = false;         // reads the first extended parameter of the draw

@@ -144,9 +144,16 @@ std::string Describe(const PayloadPart& part, const ThreadPayload& payload) {
     case PayloadKind::kLinearPlanes:
       return absl::StrCat("coefficients of linear barycentric coordinates", each);
     case PayloadKind::kLocalIds:
-      return absl::StrCat("local ids x of ", lanes, " invocations");
+      return absl::StrCat("local ids ", std::string(1, "xyz"[part.index % 3]), " of ", lanes,
+                          " invocations");
+    case PayloadKind::kRayStackIds:
+      return absl::StrCat("stack ids of ", lanes, " rays");
     case PayloadKind::kInlineData:
       return "inline data";
+    case PayloadKind::kSharedConstants:
+      return "constants that all threads share";
+    case PayloadKind::kThreadConstants:
+      return "constants of the thread";
     case PayloadKind::kConstants:
       return "push constants";
     case PayloadKind::kVertexElement:
@@ -170,6 +177,10 @@ const PayloadPart* ThreadPayload::At(unsigned reg) const {
     if (reg >= part.first && reg < unsigned{part.first} + part.count) return &part;
   }
   return nullptr;
+}
+
+std::string ThreadPayload::DescriptionOf(const PayloadPart& part) const {
+  return Describe(part, *this);
 }
 
 std::string ThreadPayload::ToText() const {
@@ -367,8 +378,34 @@ absl::StatusOr<ThreadPayload> PayloadOf(const WorkgroupProgram& group,
   }
   Builder builder(kStage, group.simd, facts);
   builder.Add(PayloadKind::kHeader);
-  builder.Add(PayloadKind::kLocalIds, RoundUp(uint64_t{group.simd} * 2, facts.register_bytes));
+  if (group.local_ids) {
+    builder.Add(PayloadKind::kLocalIds, RoundUp(uint64_t{group.simd} * 2, facts.register_bytes));
+  }
   if (group.inline_data) builder.Add(PayloadKind::kInlineData);
+  builder.Start(0, {});
+  return builder.Finish();
+}
+
+absl::StatusOr<ThreadPayload> PayloadOf(const ComputeThreads& threads,
+                                        const GenerationFacts& facts) {
+  constexpr absl::string_view kStage = "compute shader";
+  const bool exists =
+      threads.lanes == 16 || threads.lanes == 32 || (threads.lanes == 8 && facts.pixel.has_simd8);
+  if (!exists) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kStage, ": a kernel of ", threads.lanes, " lanes; kernels have ",
+                     facts.pixel.has_simd8 ? "8, 16 or 32" : "16 or 32"));
+  }
+  Builder builder(kStage, threads.lanes, facts);
+  builder.Add(PayloadKind::kHeader);
+  const uint64_t words = RoundUp(uint64_t{threads.lanes} * 2, facts.register_bytes);
+  for (unsigned i = 0; i < 3; ++i) {
+    if ((threads.local_ids >> i & 1) != 0) builder.Add(PayloadKind::kLocalIds, words, i);
+  }
+  if (threads.ray_stack_ids) builder.Add(PayloadKind::kRayStackIds, words);
+  if (threads.inline_data) builder.Add(PayloadKind::kInlineData);
+  builder.Add(PayloadKind::kSharedConstants, threads.shared_registers);
+  builder.Add(PayloadKind::kThreadConstants, threads.thread_registers);
   builder.Start(0, {});
   return builder.Finish();
 }

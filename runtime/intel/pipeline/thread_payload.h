@@ -53,8 +53,12 @@ enum class PayloadKind : uint8_t {
   kPerspectivePlanes,
   kSharedPlanes,  // from Xe2 on: of depth, w and perspective barycentric coordinates
   kLinearPlanes,
-  kLocalIds,       // of invocations: a word in each lane
-  kInlineData,     // eight dwords of the packet
+  kLocalIds,     // x, y or z (`index` 0, 1, 2) of invocations: a word in each lane
+  kRayStackIds,  // a word in each lane
+  kInlineData,   // eight dwords of the packet
+  // Of dispatches up to Gfx12: constants that all threads share, then each thread's own.
+  kSharedConstants,
+  kThreadConstants,
   kConstants,      // push constants: buffers 0 to 3, one after the other
   kVertexElement,  // element `index`: a register for each component
   kVertexData,     // URB slots of input vertex `index`
@@ -85,8 +89,22 @@ struct ThreadPayload {
 
   // Null: the register is not part of the payload.
   const PayloadPart* At(unsigned reg) const;
+  // What a part holds: "push constants".
+  std::string DescriptionOf(const PayloadPart& part) const;
   // One line for each part: "r2-r5    push constants".
   std::string ToText() const;
+};
+
+// What a walker and its interface descriptor say of threads.
+struct ComputeThreads {
+  uint64_t kernel = 0;  // offset from the instruction base
+  unsigned lanes = 16;  // 8 (not on Xe2), 16 or 32
+  // Up to Gfx12: registers of constants.
+  unsigned shared_registers = 0, thread_registers = 0;
+  // From Gfx12.5 on.
+  uint8_t local_ids = 0;  // that hardware makes: x, y and z, a bit each
+  bool ray_stack_ids = false;
+  bool inline_data = false;
 };
 
 // What the packets of a stage do not say.
@@ -118,6 +136,9 @@ absl::StatusOr<ThreadPayload> MultiPolygonPayloadOf(const FragmentShader& shader
                                                     const PayloadInputs& inputs = {});
 // Tasks and meshes: they have no start register, and load constants themselves.
 absl::StatusOr<ThreadPayload> PayloadOf(const WorkgroupProgram& group,
+                                        const GenerationFacts& facts);
+// Dispatches. From Gfx12.5 on kernels load constants themselves, from where the header says.
+absl::StatusOr<ThreadPayload> PayloadOf(const ComputeThreads& threads,
                                         const GenerationFacts& facts);
 
 }  // namespace packsmith::intel

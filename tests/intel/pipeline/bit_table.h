@@ -18,21 +18,28 @@ struct BitField {
   unsigned shift = 0;
 };
 
+inline void SetBits(const BitField& field, Dwords& dwords) {
+  for (unsigned bit = field.first; bit <= field.last; ++bit) {
+    const uint64_t one = field.value >> field.shift >> (bit - field.first) & 1;
+    dwords[bit / 32] |= static_cast<uint32_t>(one) << bit % 32;
+  }
+}
+
+// A structure with these fields. All others are zero.
+inline Dwords StructureFromBits(unsigned dwords, std::initializer_list<BitField> fields) {
+  Dwords structure(dwords);
+  for (const BitField& field : fields) SetBits(field, structure);
+  return structure;
+}
+
 // A 3DSTATE packet with this sub opcode, of opcode 0, and fields. All others are zero.
 inline Dwords FromBits(unsigned dwords, unsigned sub_opcode,
                        std::initializer_list<BitField> fields) {
-  Dwords packet(dwords);
-  const auto set = [&](const BitField& field) {
-    for (unsigned bit = field.first; bit <= field.last; ++bit) {
-      const uint64_t one = field.value >> field.shift >> (bit - field.first) & 1;
-      packet[bit / 32] |= static_cast<uint32_t>(one) << bit % 32;
-    }
-  };
-  set({0, 7, dwords - 2});
-  set({16, 23, sub_opcode});
-  set({27, 28, 3});
-  set({29, 31, 3});
-  for (const BitField& field : fields) set(field);
+  Dwords packet = StructureFromBits(dwords, fields);
+  SetBits({0, 7, dwords - 2}, packet);
+  SetBits({16, 23, sub_opcode}, packet);
+  SetBits({27, 28, 3}, packet);
+  SetBits({29, 31, 3}, packet);
   return packet;
 }
 

@@ -3,13 +3,23 @@
 
 #include <bit>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/command/chunks.h"
+#include "runtime/intel/binding/samplers.h"
+#include "runtime/intel/binding/surface_states.h"
 #include "runtime/intel/pipeline/depth_packets.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/raster_packets.h"
+#include "runtime/intel/pipeline/vertex_packets.h"
+#include "tests/intel/batch/built.h"
 #include "tests/intel/batch/tested.h"
+#include "tests/intel/pipeline/bit_table.h"
 #include "tests/intel/pipeline/packed.h"
 
 namespace packsmith::intel {
@@ -395,6 +405,201 @@ TYPED_TEST(BitsTest, DepthBuffers) {
     EXPECT_EQ(b[3], high(blocks.memory));
     EXPECT_EQ(b[4], blocks.qpitch / 4);
   }
+}
+
+// Codes of formats.
+struct ElementFormat {
+  uint32_t code;
+  unsigned components;
+  bool integers;
+};
+constexpr ElementFormat kElementFormats[] = {
+    {0x000, 4, false},  // R32G32B32A32_FLOAT
+    {0x002, 4, true},   // R32G32B32A32_UINT
+    {0x040, 3, false},  // R32G32B32_FLOAT
+    {0x085, 2, false},  // R32G32_FLOAT
+    {0x0c7, 4, false},  // R8G8B8A8_UNORM
+    {0x0ce, 2, true},   // R16G16_SINT
+    {0x0d7, 1, true},   // R32_UINT
+    {0x0d8, 1, false},  // R32_FLOAT
+};
+
+TYPED_TEST(BitsTest, VertexElements) {
+  using G = typename TypeParam::Packets;
+  for (int i = 0; i < kTimes; ++i) {
+    const ElementFormat& format = kElementFormats[this->Number(std::size(kElementFormats) - 1)];
+    const VertexAttribute attributes[] = {
+        {.format = 0x143,  // R8_UINT
+         .buffer = this->Number(32),
+         .offset = this->Number(2047),
+         .edge_flag = true},
+        {.format = format.code, .buffer = this->Number(32), .offset = this->Number(2047)}};
+    const auto plan = PlanVertexInput({.attributes = attributes}, {});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ASSERT_EQ(plan->count, 2u);
+    // 1: from memory, 2: zero, 3 and 4: one, as a float and as an integer.
+    uint32_t controls[4];
+    for (unsigned c = 0; c < 4; ++c) {
+      controls[c] = c < format.components ? 1 : c < 3 ? 2 : format.integers ? 4 : 3;
+    }
+    EXPECT_EQ(DwordsOf(ElementOf<G>(plan->elements[0])),
+              StructureFromBits(2, {{0, 11, attributes[1].offset},
+                                    {16, 24, format.code},
+                                    {25, 25, 1},
+                                    {26, 31, attributes[1].buffer},
+                                    {48, 50, controls[3]},
+                                    {52, 54, controls[2]},
+                                    {56, 58, controls[1]},
+                                    {60, 62, controls[0]}}));
+    // Edge flags come last, and store no component but their own.
+    EXPECT_EQ(DwordsOf(ElementOf<G>(plan->elements[1])),
+              StructureFromBits(2, {{0, 11, attributes[0].offset},
+                                    {15, 15, 1},
+                                    {16, 24, 0x143},
+                                    {25, 25, 1},
+                                    {26, 31, attributes[0].buffer},
+                                    {60, 62, 1}}));
+  }
+}
+
+TYPED_TEST(BitsTest, VertexFetch) {
+  const bool packs = TypeParam::kVersion >= 90, has_parameters = TypeParam::kVersion >= 110;
+  const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32B32_FLOAT, .read = 0b101},
+                                        {.format = SurfaceFormat::R16G16_SINT,
+                                         .buffer = 3,
+                                         .offset = 20,
+                                         .step = VertexStep::kInstance,
+                                         .divisor = 7,
+                                         .read = 0b11}};
+  gpu::HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  DrawState<TypeParam> state(address(0x1000, 1));
+  state.InheritAll();
+  const auto plan = SetVertexInput({.attributes = attributes,
+                                    .ids = {.first_vertex = true,
+                                            .first_instance = true,
+                                            .vertex = true,
+                                            .instance = true,
+                                            .draw = true},
+                                    .pack_components = packs},
+                                   state);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_TRUE(state.Flush(batch)) << state.status();
+  ASSERT_TRUE(batch.End().ok());
+  const auto decoded =
+      World().Put(chunks.chunks()).Decode(TypeParam::kName, batch.parts()[0].chunk.gpu);
+  std::map<std::string, std::vector<Dwords>> emitted;
+  for (const Met& met : decoded.packets) emitted[met.name].push_back(met.dwords);
+
+  // Elements 2 and 3 are the ids: four components in the one, the draw's number in the other.
+  using All = std::vector<Dwords>;
+  EXPECT_EQ(emitted["3DSTATE_VF_INSTANCING"],
+            (All{FromBits(3, 0x49, {{32, 37, 0}}),
+                 FromBits(3, 0x49, {{32, 37, 1}, {40, 40, 1}, {64, 95, 7}}),
+                 FromBits(3, 0x49, {{32, 37, 2}}), FromBits(3, 0x49, {{32, 37, 3}})}));
+  EXPECT_EQ(emitted["3DSTATE_VF_SGVS"],
+            (All{FromBits(
+                2, 0x4a,
+                {{32, 37, 2}, {45, 46, 2}, {47, 47, 1}, {48, 53, 2}, {61, 62, 3}, {63, 63, 1}})}));
+  if (packs) {
+    EXPECT_EQ(
+        emitted["3DSTATE_VF_COMPONENT_PACKING"],
+        (All{FromBits(5, 0x55, {{32, 35, 0b101}, {36, 39, 0b11}, {40, 43, 0xf}, {44, 47, 1}})}));
+  }
+  // The first vertex and instance, not the parameters 0 and 1 of the draw; and parameter 2.
+  if (has_parameters) {
+    EXPECT_EQ(emitted["3DSTATE_VF_SGVS_2"], (All{FromBits(3, 0x56,
+                                                          {{32, 37, 2},
+                                                           {44, 44, 1},
+                                                           {45, 46, 0},
+                                                           {47, 47, 1},
+                                                           {48, 53, 2},
+                                                           {60, 60, 1},
+                                                           {61, 62, 1},
+                                                           {63, 63, 1},
+                                                           {64, 69, 3},
+                                                           {77, 78, 0},
+                                                           {79, 79, 1}})}));
+  }
+}
+
+TYPED_TEST(BitsTest, Samplers) {
+  // The manual's functions tell which texels are rejected.
+  constexpr uint32_t kRejected[] = {0, 4, 6, 2, 7, 3, 5, 1};
+  constexpr uint32_t kMipFilters[] = {0, 1, 3}, kReductions[] = {0, 2, 3};
+  for (int i = 0; i < kTimes; ++i) {
+    const uint32_t bias = this->Number(8191), least = this->Number(14 * 256),
+                   most = this->Number(14 * 256);
+    const Sampler from{
+        .min_filter = this->template Enumerator<Filter>(1),
+        .mag_filter = this->template Enumerator<Filter>(1),
+        .mip_filter = this->template Enumerator<MipFilter>(2),
+        .wrap = {this->template Enumerator<Wrap>(6), this->template Enumerator<Wrap>(6),
+                 this->template Enumerator<Wrap>(6)},
+        .lod_bias = static_cast<float>(bias) / 256 - 16,
+        .min_lod = static_cast<float>(least) / 256,
+        .max_lod = static_cast<float>(most) / 256,
+        .anisotropy = this->Number(15) + 1,
+        .compares = this->Coin(),
+        .compare = this->template Enumerator<Compare>(7),
+        .reduction = TypeParam::kVersion > 80 ? this->template Enumerator<Reduction>(2)
+                                              : Reduction::kAverage,
+        .unnormalized = this->Coin(),
+        .seamless = this->Coin()};
+    const uint32_t border = this->Number(0xffff) << 6;
+    SamplerState<TypeParam> state;
+    const absl::Status status = DescribeSampler<TypeParam>(from, border, state);
+    ASSERT_TRUE(status.ok()) << status;
+
+    // Images of textures without levels that skip some are always smaller.
+    const bool smaller = from.mip_filter == MipFilter::kNone && least != 0;
+    const bool linear_min = from.min_filter == Filter::kLinear;
+    const bool linear_mag = (smaller ? from.min_filter : from.mag_filter) == Filter::kLinear;
+    const bool anisotropic = from.anisotropy > 1;
+    const uint32_t linear = anisotropic ? 2 : 1;
+    const Dwords d = DwordsOf(state);
+    ASSERT_EQ(d.size(), 4u);
+    EXPECT_EQ(d[0], If(anisotropic, 0) | ((bias - 4096) & 0x1fff) << 1 |
+                        (linear_min ? linear : 0) << 14 | (linear_mag ? linear : 0) << 17 |
+                        CodeOf(kMipFilters, from.mip_filter) << 20 | 2u << 27);
+    EXPECT_EQ(d[1], If(from.seamless, 0) |
+                        (from.compares ? CodeOf(kRejected, from.compare) : 0) << 1 | most << 8 |
+                        (smaller ? 0 : least) << 20);
+    EXPECT_EQ(d[2], border);
+    EXPECT_EQ(d[3], static_cast<uint32_t>(from.wrap[2]) | static_cast<uint32_t>(from.wrap[1]) << 3 |
+                        static_cast<uint32_t>(from.wrap[0]) << 6 |
+                        If(from.reduction != Reduction::kAverage, 9) | If(from.unnormalized, 10) |
+                        If(linear_min, 13) | If(linear_mag, 14) | If(linear_min, 15) |
+                        If(linear_mag, 16) | If(linear_min, 17) | If(linear_mag, 18) |
+                        (anisotropic ? (from.anisotropy - 2) / 2 : 0) << 19 |
+                        CodeOf(kReductions, from.reduction) << 22);
+  }
+}
+
+// What packets of stages and CFE_STATE point to, on Gfx12.5 and Xe2: a buffer with an entry for
+// each thread.
+TYPED_TEST(BitsTest, ScratchSurfaces) {
+  const ScratchSurface from{
+      .memory = {0x123456789000, 3}, .size = 4096 * 1000, .per_thread = 4096, .mocs = 6};
+  Dwords dwords(SurfaceState<TypeParam>::length);
+  const absl::Status status = WriteSurface<TypeParam>(from, dwords.data());
+  EXPECT_EQ(status.ok(), TypeParam::kFacts.has_scratch_surfaces) << status;
+  if (!status.ok()) return;
+  // 999, the last entry, has its low 7 bits in the width, and the others in the height.
+  EXPECT_EQ(dwords, StructureFromBits(16, {{14, 15, 3},      // 128 bytes
+                                           {16, 17, 1},      // 4 rows
+                                           {18, 26, 0x1ff},  // RAW
+                                           {29, 31, 6},
+                                           {56, 62, 6},
+                                           {64, 77, 999 % 128},
+                                           {80, 93, 999 / 128},
+                                           {96, 113, 4095},
+                                           {176, 178, 2},  // the first level writes back
+                                           {240, 242, 7},
+                                           {243, 245, 6},
+                                           {246, 248, 5},
+                                           {249, 251, 4},
+                                           {256, 319, 0x123456789000}}));
 }
 
 }  // namespace

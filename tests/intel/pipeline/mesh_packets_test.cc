@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/intel/batch/batch.h"
+#include "runtime/intel/pipeline/payload_packets.h"
 #include "runtime/intel/state/draw_state.h"
 #include "tests/intel/batch/built.h"
 #include "tests/intel/batch/tested.h"
@@ -111,6 +112,25 @@ TYPED_TEST(MeshPacketsTest, PacketsAreTheirBits) {
             FromBits(2, 0x79, {{32, 33, 1}, {34, 35, 1}, {36, 39, 5}, {42, 44, 1}, {48, 49, 1}}));
   EXPECT_EQ(packets.count("3DSTATE_PS"), 1u);
   EXPECT_EQ(packets.count("3DSTATE_PS_EXTRA"), 1u);
+}
+
+TYPED_TEST(MeshPacketsTest, PayloadsAreReadBack) {
+  using Mesh = typename TypeParam::Packets::_3DSTATE_MESH_SHADER;
+  const auto read = [&] {
+    return ReadWorkgroup(Mesh::unpack(
+        this->Emitted({nullptr, &this->mesh_, &this->fragment_, {}})["3DSTATE_MESH_SHADER"]
+            .data()));
+  };
+  const WorkgroupProgram group = read();
+  EXPECT_EQ(group.entry, 0x4440u);
+  EXPECT_EQ(group.simd, 32u);
+  EXPECT_EQ(group.invocations, 70u);
+  EXPECT_TRUE(group.local_ids);
+  EXPECT_TRUE(group.inline_data);
+  EXPECT_EQ(PayloadOf(group, TypeParam::kFacts)->ToText(),
+            PayloadOf(this->mesh_.group, TypeParam::kFacts)->ToText());
+  this->mesh_.group.local_ids = this->mesh_.group.inline_data = false;
+  EXPECT_EQ(PayloadOf(read(), TypeParam::kFacts)->ToText(), "r0       thread header\n");
 }
 
 TYPED_TEST(MeshPacketsTest, WithoutMeshesAllIsOff) {

@@ -1,5 +1,5 @@
 // 3DSTATE_SBE and 3DSTATE_SBE_SWIZ, through a model of the setup back end: every input of a
-// fragment shader takes what the stage before has written for it.
+// fragment shader takes what the stage before has written for it; and beside tables of their bits.
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -8,6 +8,8 @@
 #include "gtest/gtest.h"
 #include "runtime/intel/pipeline/varying_packets.h"
 #include "tests/intel/batch/tested.h"
+#include "tests/intel/pipeline/bit_table.h"
+#include "tests/intel/pipeline/packed.h"
 
 namespace packsmith::intel {
 namespace {
@@ -197,6 +199,57 @@ TYPED_TEST(SetupTest, BackFacesTakeTheirOwnColors) {
     EXPECT_EQ(front[1].slot, vertex->SlotOf(Varying::kBackColor1));
     EXPECT_EQ(back[2].slot, vertex->SlotOf(Location(0)));
   }
+}
+
+// An attribute of each kind.
+TYPED_TEST(SetupTest, PlansAreTheirBits) {
+  using Kind = AttributeSource::Kind;
+  AttributePlan plan;
+  plan.count = 5;
+  plan.first_slot = 2;
+  plan.slots = 8;
+  plan.sources[0] = {.kind = Kind::kSlot, .slot = 9};
+  plan.sources[1] = {.kind = Kind::kSlotByFacing, .slot = 6};
+  plan.sources[2] = {.kind = Kind::kConstant};
+  plan.sources[3] = {.kind = Kind::kPrimitiveId};
+  plan.sources[4] = {.kind = Kind::kPoint};
+  plan.overrides = true;
+  plan.flat = 0x8;
+  plan.sprites = 0x10;
+  plan.sprite_origin_is_below = true;
+  plan.primitive_id = 3;
+  // From Gfx9 on all components of all attributes are active.
+  const bool has_components = TypeParam::kVersion >= 90;
+  const uint32_t active = has_components ? ~0u : 0;
+  EXPECT_EQ(DwordsOf(SetupPacket<TypeParam>(plan)),
+            FromBits(has_components ? 6 : 4, 0x1f,
+                     {{32, 36, 3},
+                      {37, 42, 1},
+                      {43, 47, 4},
+                      {48, 48, 1},
+                      {49, 49, 1},
+                      {50, 50, 1},
+                      {51, 51, 1},
+                      {52, 52, 1},
+                      {53, 53, 1},
+                      {54, 59, 5},
+                      {60, 60, 1},
+                      {61, 61, 1},
+                      {64, 95, 0x10},
+                      {96, 127, 0x8},
+                      has_components ? BitField{128, 159, active} : BitField{},
+                      has_components ? BitField{160, 191, active} : BitField{}}));
+  // Slots are counted from the first one that is read; 1 is the constant 0, 0, 0, 1.
+  EXPECT_EQ(DwordsOf(SwizzlePacket<TypeParam>(plan)), FromBits(11, 0x51,
+                                                               {{32, 36, 7},
+                                                                {48, 52, 4},
+                                                                {54, 55, 1},
+                                                                {73, 74, 1},
+                                                                {76, 79, 0xf},
+                                                                {89, 90, 1},
+                                                                {92, 95, 0xf},
+                                                                {105, 106, 1},
+                                                                {108, 111, 0xf}}));
 }
 
 TYPED_TEST(SetupTest, APipelineTakesBothPackets) {

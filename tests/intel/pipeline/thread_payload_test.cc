@@ -56,6 +56,34 @@ TEST(ThreadPayload, HullShaders) {
   EXPECT_EQ(payload->before_start, 6u);
 }
 
+TEST(ThreadPayload, ComputeShaders) {
+  EXPECT_EQ(
+      TextOf(PayloadOf(ComputeThreads{.lanes = 16, .shared_registers = 2, .thread_registers = 1},
+                       FactsOf(90))),
+      "r0       thread header\n"
+      "r1-r2    constants that all threads share\n"
+      "r3       constants of the thread\n");
+  // A word in each lane; registers have 32 bytes, from Xe2 on 64.
+  const ComputeThreads threads{.lanes = 32, .local_ids = 0b101, .inline_data = true};
+  EXPECT_EQ(TextOf(PayloadOf(threads, FactsOf(125))),
+            "r0       thread header\n"
+            "r1-r2    local ids x of 32 invocations\n"
+            "r3-r4    local ids z of 32 invocations\n"
+            "r5       inline data\n");
+  EXPECT_EQ(TextOf(PayloadOf(threads, FactsOf(200))),
+            "r0       thread header\n"
+            "r1       local ids x of 32 invocations\n"
+            "r2       local ids z of 32 invocations\n"
+            "r3       inline data\n");
+  EXPECT_EQ(TextOf(PayloadOf(ComputeThreads{.lanes = 8, .ray_stack_ids = true}, FactsOf(125))),
+            "r0       thread header\n"
+            "r1       stack ids of 8 rays\n");
+  EXPECT_THAT(TextOf(PayloadOf(ComputeThreads{.lanes = 8}, FactsOf(300))),
+              HasSubstr("kernels have 16 or 32"));
+  EXPECT_THAT(TextOf(PayloadOf(ComputeThreads{.lanes = 4}, FactsOf(90))),
+              HasSubstr("kernels have 8, 16 or 32"));
+}
+
 TEST(ThreadPayload, DomainShaders) {
   const TessEvalShader shader{.entry = {.start_register = 5}, .patch_read_length = 3};
   EXPECT_EQ(TextOf(PayloadOf(shader, FactsOf(110))),

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/generations/field_position.h"
 #include "runtime/intel/batch/batch.h"
+#include "runtime/intel/state/multiview.h"
 #include "runtime/intel/state/pipeline_state.h"
 #include "tests/intel/batch/tested.h"
 
@@ -539,6 +540,26 @@ TYPED_TEST(DrawStateTest, APipelineTakesEachPacketOnceAndOnlyWhatFits) {
   EXPECT_TRUE(twice.Add(Raster()));
   EXPECT_FALSE(twice.Add(Raster()));
   EXPECT_EQ(twice.status().code(), absl::StatusCode::kAlreadyExists);
+}
+
+// The positions of the bits are those of BSpec, 3DSTATE_PRIMITIVE_REPLICATION.
+TYPED_TEST(DrawStateTest, ViewsAreReplicatedFromTheirPlanOn) {
+  if constexpr (CanReplicate<TypeParam>()) {
+    ASSERT_TRUE(this->SetTopology());
+    this->Flushed();
+    const auto set = [&](uint32_t mask) {
+      const auto plan = PlanMultiview({.view_mask = mask, .only_positions_differ = true}, true);
+      EXPECT_TRUE(plan.ok()) << plan.status();
+      EXPECT_TRUE(this->state_.Set(ViewsPacket<TypeParam>(*plan)));
+    };
+    // Replicas 0 and 1, of layers 0 and 2.
+    set(0b101);
+    EXPECT_THAT(this->Flushed(), ElementsAre(0x786c0004, 0x00030001, 0, 0, 0x20, 0));
+    set(0b101);
+    EXPECT_THAT(this->Flushed(), ElementsAre());
+    set(0);
+    EXPECT_THAT(this->Flushed(), ElementsAre(0x786c0004, 0, 0, 0, 0, 0));
+  }
 }
 
 TYPED_TEST(DrawStateTest, FieldsHaveTheBitsThatTheTablesSay) {

@@ -5,6 +5,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/intel/batch/tested.h"
+#include "tests/intel/pipeline/bit_table.h"
+#include "tests/intel/pipeline/packed.h"
 
 namespace packsmith::intel {
 namespace {
@@ -88,6 +90,32 @@ TYPED_TEST(ViewsPacketTest, SaysWhichLayers) {
     EXPECT_EQ(
         PlanOf({.view_mask = 3, .only_positions_differ = true}, CanReplicate<TypeParam>()).method,
         MultiviewMethod::kInstances);
+  }
+}
+
+// No capture replicates. Bit positions: BSpec, 3DSTATE_PRIMITIVE_REPLICATION, as Mesa's genxml has
+// them; the same from Gfx12 on.
+TYPED_TEST(ViewsPacketTest, IsItsBits) {
+  if constexpr (CanReplicate<TypeParam>()) {
+    for (uint32_t mask = 1; mask < 1u << kMostViews; mask += 613) {
+      const MultiviewPlan plan = PlanOf(
+          {.view_mask = mask, .only_positions_differ = true, .most_replicated = kMostViews}, true);
+      Dwords expected = FromBits(6, 0x6c, {});
+      uint32_t views = 0;
+      for (uint32_t layer = 0; layer < kMostViews; ++layer) {
+        if ((mask >> layer & 1) == 0) continue;
+        // The layer's offset; all views have the viewport of the vertex.
+        SetBits({128 + 4 * views, 131 + 4 * views, layer}, expected);
+        ++views;
+      }
+      if (views > 1) {
+        SetBits({32, 35, views - 1}, expected);
+        SetBits({48, 63, (1u << views) - 1}, expected);
+      } else {
+        expected = FromBits(6, 0x6c, {});  // one view is drawn as without replication
+      }
+      EXPECT_EQ(DwordsOf(ViewsPacket<TypeParam>(plan)), expected) << mask;
+    }
   }
 }
 
