@@ -337,7 +337,7 @@ TEST(RecorderTest, AChildIsRefusedWhileAnotherThreadOfTheParentRecords) {
   const pid_t child = fork();
   if (child == 0) {
     // A child that waits for the parent's thread waits for good.
-    alarm(60);
+    alarm(20);
     const Dump none = {};
     const bool refused = !recorder->Wants({.number = 2}) &&
                          !recorder->Add({none, {}, {.number = 2}}).ok() &&
