@@ -134,6 +134,7 @@ class CommandBuffer {
 
   // -- Dispatches, on the render and the compute engine -----------------------------------------
 
+  // With scratch memory of the context, if the kernel spills: KernelEntry::scratch.
   virtual bool Bind(const ComputeKernel& kernel) = 0;
   virtual bool Dispatch(const GroupCount& groups) = 0;
   // The groups are DispatchArguments at a multiple of 4.

@@ -251,7 +251,6 @@ absl::StatusOr<std::unique_ptr<Binder<Gen>>> CommandBufferOf<Gen>::MakeBinder() 
       .surface_bytes = surfaces.size(),
       .bases = {.general_state_base_address_modify_enable = true,
                 .general_state_mocs = mocs,
-                .general_state_base_address = dynamic,
                 .stateless_data_port_access_mocs = mocs,
                 .surface_state_mocs = mocs,
                 .dynamic_state_base_address_modify_enable = true,
@@ -275,6 +274,14 @@ absl::StatusOr<std::unique_ptr<Binder<Gen>>> CommandBufferOf<Gen>::MakeBinder() 
       .forgets_before_moves = context().device().forgets_before_moves,
   };
   auto& bases = options.bases;
+  if constexpr (Gen::kFacts.scratch_pointer_shift != 0) {
+    // Data of kernels counts from this base, and surfaces of scratch memory from the other one.
+    bases.general_state_base_address = dynamic;
+    bases.bindless_surface_state_base_address_modify_enable = true;
+    bases.bindless_surface_state_base_address =
+        context().space().zone(context().zone("scratch")).begin;
+    bases.bindless_surface_state_size = ~uint32_t{0};
+  }
   if constexpr (requires { bases.bindless_surface_state_mocs; }) {
     bases.bindless_surface_state_mocs = mocs;
   }

@@ -1,7 +1,8 @@
 #include "runtime/intel/driver/context.h"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/command/buffer_uses.h"
@@ -68,6 +69,11 @@ absl::Status Context::CreateMemory(const ContextOptions& options) {
   const auto scratch = NewBuffer(64, "scratch");
   if (!scratch.ok()) return scratch.status();
   scratch_ = *scratch;
+  auto thread_scratch = ThreadScratchPool::Create(
+      *buffers_, *space_, generation_,
+      {.device = render_device_, .subslices = subslices_, .mocs = mocs()});
+  if (!thread_scratch.ok()) return thread_scratch.status();
+  thread_scratch_ = *std::move(thread_scratch);
   return absl::OkStatus();
 }
 
@@ -148,9 +154,12 @@ absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
   }
   Collect();
   gpu::Residency residency(*buffers_);
+  // What is in scratch memory does not matter, so engines need not wait for each other.
+  std::vector<gpu::BufferHandle> scratch = thread_scratch_->memories();
+  scratch.push_back(scratch_.handle);
   for (const gpu::BufferUse& use : commands.batch().uses().all()) {
-    // What is in the scratch buffer does not matter, so engines need not wait for each other.
-    const bool writes = use.writes() && use.buffer != scratch_.handle;
+    const bool writes =
+        use.writes() && std::find(scratch.begin(), scratch.end(), use.buffer) == scratch.end();
     if (absl::Status status = residency.Add(use.buffer, writes); !status.ok()) return status;
   }
   // Of two threads' jobs that use a buffer the later one finds the earlier.

@@ -34,6 +34,7 @@
 #include "runtime/intel/driver/image.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/intel/shader/kernels.h"
 #include "runtime/memory/address_space.h"
@@ -99,13 +100,21 @@ class Context {
   // of QueryPool::Create() and Buffers::Create().
   absl::StatusOr<Queries> NewQueries(const QueryPoolOptions& options);
 
+  // Memory for threads that spill, as packets name it, for those of a program's own: pipelines and
+  // kernels take it by themselves. It is the context's, and lives as long. Errors of
+  // ThreadScratchPool::Get().
+  absl::StatusOr<ThreadScratch> ScratchFor(ScratchStage stage, uint32_t bytes_per_thread) const {
+    return thread_scratch_->Get(stage, bytes_per_thread);
+  }
+
   // All levels and layers of an image, for CommandBuffer::MakeView() and RenderTargets.
   ImageSurface SurfaceOf(const Image& image, SurfacePurpose purpose) const {
     return intel::SurfaceOf(image, purpose, mocs());
   }
-  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline. With
-  // GraphicsPipelineOptions::key the cache keeps its packets and the code of its kernels, if these
-  // are of NewKernel() and have no scratch memory, whose place differs in each run.
+  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline; of
+  // ScratchFor(), with the stage, for shaders that spill. With GraphicsPipelineOptions::key the
+  // cache keeps its packets and the code of its kernels, if these are of NewKernel() and have no
+  // scratch memory, whose place differs in each run.
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewGraphicsPipeline(
       const GraphicsPipelineOptions& options) const;
   // The pipeline that the cache has under this key, without a compiler: its kernels are uploaded,
@@ -178,6 +187,7 @@ class Context {
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<BorderColors> border_colors_;
   gpu::Buffer scratch_;
+  std::unique_ptr<ThreadScratchPool> thread_scratch_;
 
   Mutex submit_mutex_;
   mutable Mutex mutex_;

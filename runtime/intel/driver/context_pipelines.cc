@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/command/buffer_uses.h"
 #include "runtime/intel/compute/compute_kernel.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/driver/saved_bytes.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/shader/pipeline_cache.h"
 
 namespace packsmith::intel {
@@ -44,6 +47,70 @@ absl::StatusOr<ComputeKernel> Place(Context& context, absl::Span<const uint8_t> 
   return kernel;
 }
 
+// A pipeline's options, in which shaders that spill have scratch memory of the context.
+class SpillingShaders {
+ public:
+  // Errors of Context::ScratchFor(), with the stage.
+  absl::Status Fill(const Context& context, const GraphicsPipelineOptions& from) {
+    using enum ScratchStage;
+    context_ = &context;
+    options_ = from;
+    ShaderStages& shaders = options_.shaders;
+    Fill("vertex shader", kVertex, vertex_, shaders.vertex);
+    Fill("tessellation control shader", kHull, tess_control_, shaders.tess_control);
+    Fill("tessellation evaluation shader", kDomain, tess_eval_, shaders.tess_eval);
+    Fill("geometry shader", kGeometry, geometry_, shaders.geometry);
+    Fill("fragment shader", kPixel, fragment_, shaders.fragment);
+    Fill("task shader", kTask, task_, options_.task);
+    Fill("mesh shader", kMesh, mesh_, options_.mesh);
+    return status_;
+  }
+  const GraphicsPipelineOptions& options() const { return options_; }
+  std::vector<gpu::BufferUse> TakeUses() { return std::move(uses_); }
+
+ private:
+  template <class Shader>
+  static ShaderProgram& ProgramOf(Shader& shader) {
+    if constexpr (requires { shader.group; }) {
+      return shader.group.program;
+    } else {
+      return shader.program;
+    }
+  }
+  // Puts a copy in the place of a shader.
+  template <class Shader>
+  void Fill(const char* name, ScratchStage stage, Shader& copy, const Shader*& shader) {
+    if (!status_.ok() || shader == nullptr) return;
+    copy = *shader;
+    ShaderScratch& scratch = ProgramOf(copy).scratch;
+    if (scratch.bytes_per_thread == 0 || scratch.place.gpu != 0 || scratch.surface != 0) return;
+    const absl::StatusOr<ThreadScratch> memory =
+        context_->ScratchFor(stage, scratch.bytes_per_thread);
+    if (!memory.ok()) {
+      status_ =
+          absl::Status(memory.status().code(), absl::StrCat(name, ": ", memory.status().message()));
+      return;
+    }
+    scratch.place = memory->place;
+    scratch.surface = memory->surface;
+    uses_.push_back({memory->memory, gpu::kReads | gpu::kWrites});
+    if (memory->states != 0) uses_.push_back({memory->states, gpu::kReads});
+    shader = &copy;
+  }
+
+  const Context* context_ = nullptr;
+  GraphicsPipelineOptions options_;
+  absl::Status status_;
+  std::vector<gpu::BufferUse> uses_;
+  VertexShader vertex_;
+  TessControlShader tess_control_;
+  TessEvalShader tess_eval_;
+  GeometryShader geometry_;
+  FragmentShader fragment_;
+  TaskShader task_;
+  MeshShader mesh_;
+};
+
 }  // namespace
 
 bool HasScratch(const GraphicsPipelineOptions& options) {
@@ -62,7 +129,10 @@ bool HasScratch(const GraphicsPipelineOptions& options) {
 
 absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(
     const GraphicsPipelineOptions& options) const {
-  auto made = generation_.new_graphics_pipeline(*this, options);
+  SpillingShaders shaders;
+  if (absl::Status filled = shaders.Fill(*this, options); !filled.ok()) return filled;
+  auto made = generation_.new_graphics_pipeline(*this, shaders.options());
+  if (made.ok()) (*made)->scratch_uses_ = shaders.TakeUses();
   if (made.ok() && options.key != nullptr && pipelines_ != nullptr) {
     SavedBytes bytes;
     if ((*made)->Save(*this, bytes)) pipelines_->Add(*options.key, bytes.bytes());

@@ -4,8 +4,10 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_GENERATION_DRIVER_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_GENERATION_DRIVER_H_
 
+#include <cstdint>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -19,6 +21,7 @@ class Context;
 class GraphicsPipeline;
 struct GraphicsPipelineOptions;
 class SavedReader;
+class StateUses;
 
 struct GenerationDriver {
   const char* name;    // by the XML
@@ -30,6 +33,9 @@ struct GenerationDriver {
       const Context& context, const GraphicsPipelineOptions& options);
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> (*load_graphics_pipeline)(Context& context,
                                                                               SavedReader& from);
+  // WriteSurface() of the generation.
+  absl::Status (*write_scratch_surface)(const ScratchSurface& surface, uint32_t* dwords,
+                                        StateUses* uses);
 };
 
 // All of them, the oldest first.

@@ -16,8 +16,10 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/command/buffer_uses.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/pipeline/output.h"
 #include "runtime/intel/pipeline/rasterization.h"
@@ -50,6 +52,8 @@ struct StreamOutput {
 };
 
 struct GraphicsPipelineOptions {
+  // Of a shader that spills only ShaderScratch::bytes_per_thread must be set: the context has the
+  // memory. One with `place` or `surface` has its own, which the program lists.
   ShaderStages shaders = {};
   // From Gfx12.5 on, instead of the shaders before the fragment shader: a mesh shader, and perhaps
   // a task shader. Of the vertex input nothing is used; `varyings` are those of a mesh's vertices.
@@ -101,6 +105,8 @@ class GraphicsPipeline {
   // Shaders read the draw's number; vertices read the first vertex or instance.
   bool reads_draw_id() const { return reads_draw_id_; }
   bool reads_first() const { return reads_first_; }
+  // The context's scratch memory, which jobs list that draw with the pipeline.
+  absl::Span<const gpu::BufferUse> scratch_uses() const { return scratch_uses_; }
 
   // Appends what another run needs to have this pipeline. False, and what was appended is of no
   // use, if it has addresses, scratch memory, or kernels that are not the context's.
@@ -131,7 +137,10 @@ class GraphicsPipeline {
   AttributePlan attributes_;
 
  private:
+  friend class Context;
+
   const char* const generation_;
+  std::vector<gpu::BufferUse> scratch_uses_;
   const bool draws_meshes_, has_tasks_, reads_draw_id_, reads_first_;
 };
 

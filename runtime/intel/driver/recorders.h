@@ -28,6 +28,7 @@
 #include "runtime/intel/driver/draws.h"
 #include "runtime/intel/driver/graphics_pipeline_of.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/pipeline/depth_packets.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/vertex_packets.h"
@@ -272,7 +273,8 @@ class DispatchRecorder {
         table_(parts_) {}
 
   absl::Status Bind(const ComputeKernel& kernel) {
-    return parts_.compute.Bind(kernel) ? absl::OkStatus() : parts_.compute.status();
+    if (!parts_.compute.Bind(kernel)) return parts_.compute.status();
+    return SetScratch(kernel);
   }
   absl::Status SetViews(absl::Span<const View> views) {
     table_.SetViews(views);
@@ -311,9 +313,37 @@ class DispatchRecorder {
   }
 
  private:
+  // The context's scratch memory for the width that runs, unless an earlier kernel had enough.
+  absl::Status SetScratch(const ComputeKernel& kernel) {
+    uint32_t needed = 0;
+    for (unsigned i = 0; i < kSimdWidths; ++i) {
+      // Without a local size the width is not known yet.
+      const bool may_run = !parts_.compute.has_shape() || parts_.compute.shape().entry == i;
+      if (kernel.entries[i].present && may_run)
+        needed = std::max(needed, kernel.entries[i].scratch);
+    }
+    if (needed <= scratch_bytes_) return absl::OkStatus();
+    const absl::StatusOr<ThreadScratch> scratch =
+        parts_.context.ScratchFor(ScratchStage::kCompute, needed);
+    if (!scratch.ok()) {
+      return absl::Status(scratch.status().code(),
+                          absl::StrCat("compute kernel: ", scratch.status().message()));
+    }
+    if (!parts_.compute.SetScratch({.per_thread = scratch->per_thread,
+                                    .base = scratch->place,
+                                    .surface = scratch->surface,
+                                    .surface_buffer = scratch->states,
+                                    .memory_buffer = scratch->memory})) {
+      return parts_.compute.status();
+    }
+    scratch_bytes_ = scratch->per_thread;
+    return absl::OkStatus();
+  }
+
   const RecorderParts<Gen> parts_;
   SamplerTables<Gen> samplers_;
   StageTables<Gen> table_;
+  uint32_t scratch_bytes_ = 0;  // of a thread, that the compute state has
   uint32_t sampler_table_ = 0;
   std::vector<TrackedUse> uses_;
   bool uses_changed_ = true;
@@ -441,6 +471,7 @@ absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
   const auto& next = static_cast<const GraphicsPipelineOf<Gen>&>(pipeline);
   if (pipeline_ == &next) return absl::OkStatus();
   pipeline_ = &next;
+  for (const gpu::BufferUse& use : next.scratch_uses()) parts_.batch.Use(use.buffer, use.flags);
   viewports_changed_ = true;
   parts_.state.Bind(next.state());
   if constexpr (kMeshes) {

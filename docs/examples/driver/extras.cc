@@ -1,0 +1,58 @@
+// What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders. On
+// Gfx12.5. The argument is that of device.h.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "docs/examples/device.h"
+#include "docs/examples/must.h"
+#include "runtime/intel/driver/command_buffer.h"
+#include "runtime/intel/driver/context.h"
+#include "runtime/intel/driver/graphics_pipeline.h"
+
+using namespace packsmith::gpu;    // NOLINT: an example
+using namespace packsmith::intel;  // NOLINT: an example
+using example::Must;
+
+namespace {
+
+// Page: scratch
+// Shaders that spill say how much a thread needs. The memory is the context's.
+std::unique_ptr<GraphicsPipeline> SpillingPipeline(Context& context, uint32_t kernel) {
+  const VertexShader vertex{.entry = {.offset = kernel, .start_register = 2}};
+  FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
+  fragment.program.scratch = {.bytes_per_thread = 3000};
+  const BlendTarget targets[] = {{}};
+  return Must(context.NewGraphicsPipeline(
+      {.shaders = {.vertex = &vertex, .fragment = &fragment}, .blend = {.targets = targets}}));
+}
+ComputeKernel SpillingKernel(uint32_t code) {
+  ComputeKernel kernel;
+  kernel.simd16() = {.present = true, .offset = code, .scratch = 1500};
+  kernel.local_size = {8, 8, 1};
+  return kernel;
+}
+// End
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const example::DeviceOption option(argc, argv, "FRAME_CORE", 1);
+  const auto device =
+      option.Open({.device = {.family = "intel", .generation = "gfx125", .verx10 = 125}});
+  const auto context = Must(Context::Create(*device, {}));
+  const uint32_t code = Must(context->NewKernel(std::vector<uint8_t>(64)));
+  const auto spilling = SpillingPipeline(*context, code);
+
+  const auto commands = Must(context->NewCommandBuffer({}));
+  commands->SetTargets({.width = 64, .height = 64});
+  commands->SetVertexBuffers({});
+  commands->Bind(*spilling);
+  commands->Draw({.vertices = 3});
+  commands->Bind(SpillingKernel(code));
+  commands->Dispatch({.x = 4, .y = 4});
+  const Fence drawn = Must(context->Submit(*commands));
+  example::Expect(Must(context->Wait(drawn, absl::Seconds(10))), "all is drawn");
+  option.KeepCores();
+}
