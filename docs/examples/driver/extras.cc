@@ -1,5 +1,5 @@
-// What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders. On
-// Gfx12.5. The argument is that of device.h.
+// What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders, and
+// state that draws set instead of pipelines. On Gfx12.5. The argument is that of device.h.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -35,6 +35,31 @@ ComputeKernel SpillingKernel(uint32_t code) {
 }
 // End
 
+// Page: dynamic
+// One pipeline for many materials: draws say how they are culled, tested and drawn.
+std::unique_ptr<GraphicsPipeline> DynamicPipeline(Context& context, uint32_t kernel) {
+  const VertexShader vertex{.entry = {.offset = kernel, .start_register = 2}};
+  const FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
+  const BlendTarget targets[] = {BlendTarget::Over()};
+  return Must(context.NewGraphicsPipeline(
+      {.shaders = {.vertex = &vertex, .fragment = &fragment},
+       .blend = {.targets = targets},
+       .dynamic = kDynamicTopology | kDynamicCull | kDynamicLineWidth | kDynamicDepth}));
+}
+void DrawOutlined(CommandBuffer& commands, const GraphicsPipeline& pipeline) {
+  commands.Bind(pipeline);
+  commands.SetDynamic({.cull = CullMode::kBack,
+                       .depth_test = true,
+                       .depth_write = true,
+                       .depth_compare = Compare::kLess});
+  commands.Draw({.vertices = 36});
+  commands.SetDynamic({.topology = Topology::kLineList,
+                       .line_width = 2,
+                       .depth_compare = Compare::kLessEqual});  // all else stays
+  commands.Draw({.vertices = 24});
+}
+// End
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,12 +69,14 @@ int main(int argc, char** argv) {
   const auto context = Must(Context::Create(*device, {}));
   const uint32_t code = Must(context->NewKernel(std::vector<uint8_t>(64)));
   const auto spilling = SpillingPipeline(*context, code);
+  const auto dynamic = DynamicPipeline(*context, code);
 
   const auto commands = Must(context->NewCommandBuffer({}));
   commands->SetTargets({.width = 64, .height = 64});
   commands->SetVertexBuffers({});
   commands->Bind(*spilling);
   commands->Draw({.vertices = 3});
+  DrawOutlined(*commands, *dynamic);
   commands->Bind(SpillingKernel(code));
   commands->Dispatch({.x = 4, .y = 4});
   const Fence drawn = Must(context->Submit(*commands));

@@ -65,6 +65,7 @@ class CommandBufferOf final : public CommandBuffer {
   bool SetViewports(absl::Span<const Viewport> viewports) override;
   bool SetScissors(absl::Span<const Scissor> scissors) override;
   bool SetColorConstants(const ColorConstants& constants) override;
+  bool SetDynamic(const DynamicState& state) override;
   bool SetVertexBuffers(absl::Span<const VertexBuffer> buffers) override;
   bool SetIndexBuffer(const IndexBuffer& buffer) override;
   bool Draw(const DrawCall& draw) override;
@@ -684,7 +685,13 @@ bool CommandBufferOf<Gen>::SetScissors(absl::Span<const Scissor> scissors) {
 }
 template <class Gen>
 bool CommandBufferOf<Gen>::SetColorConstants(const ColorConstants& constants) {
-  return CanDraw() && Check(draws_->SetColorConstants(constants));
+  return CanDraw() && Check(draws_->dynamic().SetConstants(constants));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetDynamic(const DynamicState& state) {
+  if (!CanDraw()) return false;
+  draws_->dynamic().Set(state);
+  return true;
 }
 template <class Gen>
 bool CommandBufferOf<Gen>::SetVertexBuffers(absl::Span<const VertexBuffer> buffers) {

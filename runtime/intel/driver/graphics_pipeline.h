@@ -21,6 +21,7 @@
 #include "absl/types/span.h"
 #include "runtime/command/buffer_uses.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/driver/dynamic_state.h"
 #include "runtime/intel/pipeline/output.h"
 #include "runtime/intel/pipeline/rasterization.h"
 #include "runtime/intel/pipeline/stages.h"
@@ -78,6 +79,8 @@ struct GraphicsPipelineOptions {
   // that there is.
   unsigned task_urb_units = 0, mesh_urb_units = 0;
   StreamOutput stream_output = {};
+  // What draws set, by CommandBuffer::SetDynamic(); until then it is as said here.
+  DynamicStates dynamic = 0;
   // Under which the context's cache keeps the pipeline: a hash of all that it is made of, such as
   // the source of its shaders and these options, but not of where its kernels are. Null: it is not
   // kept.

@@ -29,6 +29,19 @@
 
 namespace packsmith::intel {
 
+// Whether COLOR_CALC_STATE has the stencil references, not 3DSTATE_WM_DEPTH_STENCIL.
+template <class Gen>
+inline constexpr bool kReferencesInConstants =
+    requires(typename Gen::Packets::COLOR_CALC_STATE constants) {
+  constants.stencil_reference_value;
+};
+// The tests as their packet has them: command buffers put references into COLOR_CALC_STATE.
+template <class Gen>
+DepthStencil TestsOf(DepthStencil tests) {
+  if constexpr (kReferencesInConstants<Gen>) tests.front.reference = tests.back.reference = 0;
+  return tests;
+}
+
 template <class Gen>
 class GraphicsPipelineOf final : public GraphicsPipeline {
   using StreamOut = typename Gen::Packets::_3DSTATE_STREAMOUT;
@@ -52,6 +65,8 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   const MeshUrbPartition& mesh_urb() const { return mesh_urb_; }
   const Rasterization& rasterization() const { return rasterization_; }
   const PixelTraits& pixels() const { return pixels_; }
+  // What draws may set, and the pipeline's own values of it.
+  const DynamicBase& dynamic() const { return dynamic_; }
   // BLEND_STATE with an entry for each target that there can be: hardware fetches all of them.
   absl::Span<const uint32_t> blend() const { return blend_; }
   // The declarations of stream output, if it has one.
@@ -85,6 +100,7 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   PushConstantPartition constants_;
   Rasterization rasterization_;
   PixelTraits pixels_;
+  DynamicBase dynamic_;
   std::vector<uint32_t> blend_;
   bool restarts_at_greatest_ = false;
   Fetch fetch_;
@@ -226,6 +242,16 @@ template <class Gen>
 absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
                                            const GraphicsPipelineOptions& options) {
   const RenderDevice& device = context.device();
+  if (absl::Status status = CheckDynamicStates(options.dynamic); !status.ok()) return status;
+  const ShaderStages& shaders = options.shaders;
+  dynamic_ = {.states = options.dynamic,
+              .topology = options.vertices.topology,
+              .patch_points = options.vertices.patch_points,
+              .tessellates = shaders.tess_eval != nullptr,
+              .rasterizes_topology =
+                  !draws_meshes() && shaders.tess_eval == nullptr && shaders.geometry == nullptr,
+              .tests = options.depth_stencil};
+  if (draws_meshes()) dynamic_.states &= ~kDynamicTopology;
   const absl::StatusOr<VertexLayout> written = MakeVertexLayout(options.varyings);
   if (!written.ok()) return written.status();
   const absl::StatusOr<AttributePlan> attributes = PlanAttributes(*written, options.inputs);
@@ -249,7 +275,8 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
   pixels_ = TraitsOf(options.shaders.fragment);
   if (absl::Status status = AddRasterization(rasterization_, pixels_, state_); !status.ok())
     return status;
-  if (absl::Status status = AddDepthStencil(options.depth_stencil, state_); !status.ok())
+  if (absl::Status status = AddDepthStencil(TestsOf<Gen>(options.depth_stencil), state_);
+      !status.ok())
     return status;
   if (absl::Status status = AddColorBlend(options.blend, pixels_, state_); !status.ok())
     return status;

@@ -26,7 +26,9 @@
 #include "runtime/intel/compute/compute_state.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/draws.h"
+#include "runtime/intel/driver/dynamic_state_of.h"
 #include "runtime/intel/driver/graphics_pipeline_of.h"
+#include "runtime/intel/driver/recorder_parts.h"
 #include "runtime/intel/driver/recording.h"
 #include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/pipeline/depth_packets.h"
@@ -39,17 +41,6 @@
 #include "runtime/intel/state/vertex_reach.h"
 
 namespace packsmith::intel {
-
-// What both record to.
-template <class Gen>
-struct RecorderParts {
-  Context& context;
-  Recording& recording;
-  Batch<Gen>& batch;
-  Binder<Gen>& binder;
-  DrawState<Gen>& state;
-  ComputeState<Gen>& compute;
-};
 
 // A use of a buffer through a cache.
 struct TrackedUse {
@@ -197,10 +188,7 @@ class DrawRecorder {
   absl::Status Operate(DepthOperationOptions operation);
   // The targets of that.
   const std::vector<TrackedUse>& targets() const { return targets_; }
-  absl::Status SetColorConstants(const ColorConstants& constants) {
-    return intel::SetColorConstants(constants, parts_.recording.dynamic(), parts_.batch,
-                                    parts_.state);
-  }
+  DynamicRecorder<Gen>& dynamic() { return dynamic_; }
 
   // Everything that draws use, by which cache; whether it has changed since it was asked for.
   const std::vector<TrackedUse>& uses();
@@ -243,6 +231,7 @@ class DrawRecorder {
   static bool OfConstants(BindingStage stage, F f);
 
   const RecorderParts<Gen> parts_;
+  DynamicRecorder<Gen> dynamic_{parts_};
   SamplerTables<Gen> samplers_;
   const GraphicsPipelineOf<Gen>* pipeline_ = nullptr;
   const GraphicsPipelineOf<Gen>* drawn_ = nullptr;  // by the last draw, whose URB the GPU has
@@ -474,6 +463,7 @@ absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
   for (const gpu::BufferUse& use : next.scratch_uses()) parts_.batch.Use(use.buffer, use.flags);
   viewports_changed_ = true;
   parts_.state.Bind(next.state());
+  dynamic_.SetStale();
   if constexpr (kMeshes) {
     if (next.draws_meshes()) {
       SetMeshUrb(parts_.state, next.mesh_urb());
@@ -761,6 +751,7 @@ absl::Status DrawRecorder<Gen>::Prepare(bool meshes) {
     if (absl::Status status = SetViewportStates(); !status.ok()) return status;
     viewports_changed_ = false;
   }
+  if (absl::Status status = dynamic_.Apply(*pipeline_); !status.ok()) return status;
   for (unsigned i = 0; i < kStages; ++i) {
     if (!tables_[i].changed()) continue;
     if (absl::Status status = tables_[i].Bind(static_cast<BindingStage>(i)); !status.ok()) {

@@ -91,7 +91,7 @@ template <class Gen>
 template <class F>
 bool GraphicsPipelineOf<Gen>::EachPlainPart(F f) {
   return f(vertex_plan_) && f(attributes_) && f(urb_) && f(mesh_urb_) && f(constants_) &&
-         f(rasterization_) && f(pixels_) && f(restarts_at_greatest_) && f(fetch_) &&
+         f(rasterization_) && f(pixels_) && f(dynamic_) && f(restarts_at_greatest_) && f(fetch_) &&
          f(streams_out_) && f(streamed_.buffers) && f(writing_) && f(not_writing_);
 }
 

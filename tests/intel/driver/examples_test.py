@@ -123,7 +123,7 @@ class ExamplesTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run(EXTRAS, f"{folder}/frame")
             frame = records(f"{folder}/frame", "--strict", "--fail-on=fault")
-        self.check(frame, 1, 1)
+        self.check(frame, 3, 1)
 
 
 if __name__ == "__main__":
