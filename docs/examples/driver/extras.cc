@@ -1,5 +1,6 @@
-// What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders, and
-// state that draws set instead of pipelines. On Gfx12.5. The argument is that of device.h.
+// What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders, state
+// that draws set instead of pipelines, and performance counters. On Gfx12.5. The argument is that
+// of device.h.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
+#include "runtime/intel/query/perf_passes.h"
 
 using namespace packsmith::gpu;    // NOLINT: an example
 using namespace packsmith::intel;  // NOLINT: an example
@@ -60,10 +62,37 @@ void DrawOutlined(CommandBuffer& commands, const GraphicsPipeline& pipeline) {
 }
 // End
 
+// Page: perf
+// No metric set has both counters: the work is recorded and run once for each set.
+std::vector<PerfDelta> CountDraw(Context& context, const GraphicsPipeline& pipeline) {
+  const std::vector<PerfCounterSets> wanted = {{.name = "EuActive", .sets = {2, 3}},
+                                               {.name = "L3Misses", .sets = {4}}};
+  const PerfPasses passes = Must(PlanPerfPasses(wanted));
+  const PerfQueries counters =
+      Must(context.NewPerfQueries({.passes = static_cast<uint32_t>(passes.sets.size())}));
+  std::vector<PerfDelta> counted;
+  for (uint32_t pass = 0; pass < counters.passes(); ++pass) {
+    // Here the kernel is told to count passes.sets[pass].
+    const auto commands = Must(context.NewCommandBuffer({}));
+    commands->Bind(pipeline);
+    commands->SetTargets({.width = 64, .height = 64});
+    commands->SetVertexBuffers({});
+    commands->queries().Begin(counters, 0, pass);
+    commands->Draw({.vertices = 3});
+    commands->queries().End(counters, 0, pass);
+    const Fence done = Must(context.Submit(*commands));
+    example::Expect(Must(context.Wait(done, absl::Seconds(10))), "the draw is counted");
+    // Without a GPU nothing has been counted: Unavailable.
+    if (const auto delta = counters.Read(0, pass); delta.ok()) counted.push_back(*delta);
+  }
+  return counted;
+}
+// End
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const example::DeviceOption option(argc, argv, "FRAME_CORE", 1);
+  const example::DeviceOption option(argc, argv, "FRAME_CORE PASS_CORE PASS_CORE", 3);
   const auto device =
       option.Open({.device = {.family = "intel", .generation = "gfx125", .verx10 = 125}});
   const auto context = Must(Context::Create(*device, {}));
@@ -81,5 +110,6 @@ int main(int argc, char** argv) {
   commands->Dispatch({.x = 4, .y = 4});
   const Fence drawn = Must(context->Submit(*commands));
   example::Expect(Must(context->Wait(drawn, absl::Seconds(10))), "all is drawn");
+  (void)CountDraw(*context, *spilling);
   option.KeepCores();
 }

@@ -135,6 +135,29 @@ absl::StatusOr<Queries> Context::NewQueries(const QueryPoolOptions& options) {
   return Queries{*pool, *memory};
 }
 
+absl::StatusOr<PerfQueries> Context::NewPerfQueries(const PerfQueryOptions& options) {
+  // Reports have numbers of 31 bits.
+  constexpr uint64_t kMostIds = uint64_t{1} << 31;
+  const uint64_t number = uint64_t{options.count} * options.passes;
+  if (number == 0 || number > kMostIds) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.count, " queries of performance counters in ", options.passes,
+        " passes; there must be at least one of each, and at most ", kMostIds, " in all"));
+  }
+  const absl::StatusOr<gpu::Buffer> memory =
+      buffers_->Create({.size = number * generation_.perf_query_bytes,
+                        .zone = zone("other"),
+                        .name = "performance counters",
+                        .alignment = 64,
+                        .zeroed = true});
+  if (!memory.ok()) return memory.status();
+  MutexLock lock(mutex_);
+  if (number > kMostIds - perf_ids_) perf_ids_ = 0;
+  const auto first = static_cast<uint32_t>(perf_ids_);
+  perf_ids_ += number;
+  return PerfQueries(generation_, options, *memory, first);
+}
+
 std::vector<gpu::BufferHandle> Context::kernel_buffers() const {
   MutexLock lock(mutex_);
   return kernel_buffers_;

@@ -32,6 +32,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/image.h"
+#include "runtime/intel/driver/perf_queries.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
 #include "runtime/intel/driver/thread_scratch.h"
@@ -99,6 +100,10 @@ class Context {
   // Queries with memory of their own, which the CPU sees; reset them before their first use. Errors
   // of QueryPool::Create() and Buffers::Create().
   absl::StatusOr<Queries> NewQueries(const QueryPoolOptions& options);
+
+  // Performance counters of parts of command buffers: perf_queries.h. InvalidArgument for no
+  // queries, or more than have numbers; errors of Buffers::Create().
+  absl::StatusOr<PerfQueries> NewPerfQueries(const PerfQueryOptions& options);
 
   // Memory for threads that spill, as packets name it, for those of a program's own: pipelines and
   // kernels take it by themselves. It is the context's, and lives as long. Errors of
@@ -193,6 +198,7 @@ class Context {
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Recording>> retired_ ABSL_GUARDED_BY(mutex_);
   std::vector<gpu::BufferHandle> kernel_buffers_ ABSL_GUARDED_BY(mutex_);
+  uint64_t perf_ids_ ABSL_GUARDED_BY(mutex_) = 0;  // that reports have had so far
 };
 
 }  // namespace packsmith::intel

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "runtime/intel/binding/surface.h"
+#include "runtime/intel/query/perf_delta.h"
 
 namespace packsmith::intel {
 
@@ -36,6 +37,9 @@ struct GenerationDriver {
   // WriteSurface() of the generation.
   absl::Status (*write_scratch_surface)(const ScratchSurface& surface, uint32_t* dwords,
                                         StateUses* uses);
+  // PerfQueryBytes() and ReadPerfQuery() of the generation.
+  uint64_t perf_query_bytes;
+  absl::StatusOr<PerfDelta> (*read_perf_query)(const uint8_t* memory, uint32_t id);
 };
 
 // All of them, the oldest first.

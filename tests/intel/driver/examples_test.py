@@ -121,9 +121,16 @@ class ExamplesTest(unittest.TestCase):
 
     def test_the_extras_decode(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            run(EXTRAS, f"{folder}/frame")
-            frame = records(f"{folder}/frame", "--strict", "--fail-on=fault")
+            cores = [f"{folder}/{name}" for name in ("frame", "first", "second")]
+            run(EXTRAS, *cores)
+            frame, *passes = (records(core, "--strict", "--fail-on=fault") for core in cores)
         self.check(frame, 3, 1)
+        for counted in passes:
+            self.check(counted, 1, 0)
+            names = [r["name"] for r in counted if r["type"] == "packet"]
+            draw = names.index("3DPRIMITIVE")
+            self.assertEqual(names[:draw].count("MI_REPORT_PERF_COUNT"), 1)
+            self.assertEqual(names[draw:].count("MI_REPORT_PERF_COUNT"), 1)
 
 
 if __name__ == "__main__":
