@@ -1,6 +1,6 @@
 // What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders, state
-// that draws set instead of pipelines, and performance counters. On Gfx12.5. The argument is that
-// of device.h.
+// that draws set instead of pipelines, several views by one draw, and performance counters. On
+// Gfx12.5. The argument is that of device.h.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -62,6 +62,21 @@ void DrawOutlined(CommandBuffer& commands, const GraphicsPipeline& pipeline) {
 }
 // End
 
+// Page: views
+// Both eyes of a headset by one draw. The compiler has the plan, which its shaders must follow.
+std::unique_ptr<GraphicsPipeline> StereoPipeline(Context& context, uint32_t kernel) {
+  const MultiviewOptions eyes{.view_mask = 0b11, .only_positions_differ = true};
+  const MultiviewPlan plan = Must(context.PlanViews(eyes));
+  example::Expect(plan.positions() == 2, "a vertex has a position for each eye");
+  const VertexShader vertex{.entry = {.offset = kernel, .start_register = 2}};
+  const FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
+  const BlendTarget targets[] = {{}};
+  return Must(context.NewGraphicsPipeline({.shaders = {.vertex = &vertex, .fragment = &fragment},
+                                           .blend = {.targets = targets},
+                                           .multiview = eyes}));
+}
+// End
+
 // Page: perf
 // No metric set has both counters: the work is recorded and run once for each set.
 std::vector<PerfDelta> CountDraw(Context& context, const GraphicsPipeline& pipeline) {
@@ -99,6 +114,13 @@ int main(int argc, char** argv) {
   const uint32_t code = Must(context->NewKernel(std::vector<uint8_t>(64)));
   const auto spilling = SpillingPipeline(*context, code);
   const auto dynamic = DynamicPipeline(*context, code);
+  const auto stereo = StereoPipeline(*context, code);
+  const Image eyes = Must(context->NewImage({.format = "R8G8B8A8_UNORM",
+                                             .surface_format = SurfaceFormat::R8G8B8A8_UNORM,
+                                             .width = 64,
+                                             .height = 64,
+                                             .layers = 2,
+                                             .name = "eyes"}));
 
   const auto commands = Must(context->NewCommandBuffer({}));
   commands->SetTargets({.width = 64, .height = 64});
@@ -106,6 +128,10 @@ int main(int argc, char** argv) {
   commands->Bind(*spilling);
   commands->Draw({.vertices = 3});
   DrawOutlined(*commands, *dynamic);
+  const ImageSurface colors[] = {context->SurfaceOf(eyes, SurfacePurpose::kRenderTarget)};
+  commands->SetTargets({.colors = colors});
+  commands->Bind(*stereo);
+  commands->Draw({.vertices = 3});
   commands->Bind(SpillingKernel(code));
   commands->Dispatch({.x = 4, .y = 4});
   const Fence drawn = Must(context->Submit(*commands));

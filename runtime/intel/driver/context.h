@@ -38,6 +38,7 @@
 #include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/intel/shader/kernels.h"
+#include "runtime/intel/state/multiview.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
@@ -116,6 +117,9 @@ class Context {
   ImageSurface SurfaceOf(const Image& image, SurfacePurpose purpose) const {
     return intel::SurfaceOf(image, purpose, mocs());
   }
+  // How a pipeline with these options draws several views, for the compiler of its shaders:
+  // runtime/intel/state/multiview.h says what they must do. Errors of intel::PlanMultiview().
+  absl::StatusOr<MultiviewPlan> PlanViews(const MultiviewOptions& options) const;
   // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline; of
   // ScratchFor(), with the stage, for shaders that spill. With GraphicsPipelineOptions::key the
   // cache keeps its packets and the code of its kernels, if these are of NewKernel() and have no

@@ -16,6 +16,7 @@
 #include "runtime/intel/driver/saved_bytes.h"
 #include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/shader/pipeline_cache.h"
+#include "runtime/intel/state/multiview.h"
 
 namespace packsmith::intel {
 namespace {
@@ -125,6 +126,10 @@ bool HasScratch(const GraphicsPipelineOptions& options) {
          (shaders.fragment != nullptr && spills(shaders.fragment->program)) ||
          (options.task != nullptr && spills(options.task->group.program)) ||
          (options.mesh != nullptr && spills(options.mesh->group.program));
+}
+
+absl::StatusOr<MultiviewPlan> Context::PlanViews(const MultiviewOptions& options) const {
+  return PlanMultiview(options, generation_.replicates);
 }
 
 absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(

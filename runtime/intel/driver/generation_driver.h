@@ -37,6 +37,8 @@ struct GenerationDriver {
   // WriteSurface() of the generation.
   absl::Status (*write_scratch_surface)(const ScratchSurface& surface, uint32_t* dwords,
                                         StateUses* uses);
+  // CanReplicate() of the generation.
+  bool replicates;
   // PerfQueryBytes() and ReadPerfQuery() of the generation.
   uint64_t perf_query_bytes;
   absl::StatusOr<PerfDelta> (*read_perf_query)(const uint8_t* memory, uint32_t id);

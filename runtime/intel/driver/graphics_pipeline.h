@@ -27,6 +27,7 @@
 #include "runtime/intel/pipeline/stages.h"
 #include "runtime/intel/pipeline/varyings.h"
 #include "runtime/intel/pipeline/vertex_input.h"
+#include "runtime/intel/state/multiview.h"
 
 namespace packsmith::intel {
 
@@ -79,6 +80,9 @@ struct GraphicsPipelineOptions {
   // that there is.
   unsigned task_urb_units = 0, mesh_urb_units = 0;
   StreamOutput stream_output = {};
+  // Several views by one draw: GraphicsPipeline::views() is the plan, that of Context::PlanViews(),
+  // which the shaders must follow. Not with meshes or stream output.
+  MultiviewOptions multiview = {};
   // What draws set, by CommandBuffer::SetDynamic(); until then it is as said here.
   DynamicStates dynamic = 0;
   // Under which the context's cache keeps the pipeline: a hash of all that it is made of, such as
@@ -108,6 +112,8 @@ class GraphicsPipeline {
   // Shaders read the draw's number; vertices read the first vertex or instance.
   bool reads_draw_id() const { return reads_draw_id_; }
   bool reads_first() const { return reads_first_; }
+  // Views that a draw is for, and how. Instances of draws are the application's.
+  const MultiviewPlan& views() const { return views_; }
   // The context's scratch memory, which jobs list that draw with the pipeline.
   absl::Span<const gpu::BufferUse> scratch_uses() const { return scratch_uses_; }
 
@@ -138,6 +144,7 @@ class GraphicsPipeline {
 
   VertexPlan vertex_plan_;
   AttributePlan attributes_;
+  MultiviewPlan views_;
 
  private:
   friend class Context;

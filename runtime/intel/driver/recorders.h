@@ -240,6 +240,7 @@ class DrawRecorder {
   std::vector<Viewport> viewports_;
   std::vector<Scissor> scissors_;
   uint32_t width_ = 1, height_ = 1;  // of the targets
+  uint32_t layers_ = ~uint32_t{0};   // of those that have the fewest
   DepthTargets depth_targets_;       // their images are the next two
   ImageSurface depth_, stencil_;
   // What the GPU is told for clears and resolves, apart from what draws have set.
@@ -519,6 +520,11 @@ absl::Status DrawRecorder<Gen>::SetTargets(const RenderTargets& targets,
   const auto at_level = [](uint32_t size, uint32_t level) { return std::max(1u, size >> level); };
   width_ = first != nullptr ? at_level(first->width, first->first_level) : targets.width;
   height_ = first != nullptr ? at_level(first->height, first->first_level) : targets.height;
+  layers_ = ~uint32_t{0};
+  for (const ImageSurface& color : targets.colors) layers_ = std::min(layers_, color.layers);
+  for (const ImageSurface* depth : {targets.depth, targets.stencil}) {
+    if (depth != nullptr) layers_ = std::min(layers_, depth->layers);
+  }
   viewports_changed_ = true;
   tables_[static_cast<unsigned>(BindingStage::kPixel)].SetLeading(colors);
   targets_.clear();
@@ -746,6 +752,11 @@ absl::Status DrawRecorder<Gen>::Prepare(bool meshes) {
             ? "a draw of groups of meshes with a pipeline of vertices: Bind() one with a mesh "
               "shader"
             : "a draw of vertices with a pipeline of meshes: these draw groups, by MeshDrawCall");
+  }
+  if (pipeline_->views().layer_count() > layers_) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "a draw of view ", pipeline_->views().layer_count() - 1, ", whose layer targets of ",
+        layers_, layers_ == 1 ? " layer" : " layers", " lack: SetTargets() others"));
   }
   if (viewports_changed_) {
     if (absl::Status status = SetViewportStates(); !status.ok()) return status;

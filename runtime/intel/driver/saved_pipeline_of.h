@@ -90,9 +90,10 @@ inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, k
 template <class Gen>
 template <class F>
 bool GraphicsPipelineOf<Gen>::EachPlainPart(F f) {
-  return f(vertex_plan_) && f(attributes_) && f(urb_) && f(mesh_urb_) && f(constants_) &&
-         f(rasterization_) && f(pixels_) && f(dynamic_) && f(restarts_at_greatest_) && f(fetch_) &&
-         f(streams_out_) && f(streamed_.buffers) && f(writing_) && f(not_writing_);
+  return f(vertex_plan_) && f(attributes_) && f(views_) && f(urb_) && f(mesh_urb_) &&
+         f(constants_) && f(rasterization_) && f(pixels_) && f(dynamic_) &&
+         f(restarts_at_greatest_) && f(fetch_) && f(streams_out_) && f(streamed_.buffers) &&
+         f(writing_) && f(not_writing_);
 }
 
 template <class Gen>
@@ -162,7 +163,10 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   for (auto& stream : made->streamed_.streams) whole = whole && from.GetAll(stream);
   whole = whole && made->EachPlainPart([&](auto& part) { return from.Get(part); });
   constexpr unsigned kBlendDwords = Gen::Packets::BLEND_STATE::dwords_needed(kMostBlendTargets);
-  if (!whole || !from.empty() || made->blend_.size() != kBlendDwords) return damaged();
+  if (!whole || !from.empty() || made->blend_.size() != kBlendDwords ||
+      made->views_.views - 1 >= kMostViews) {
+    return damaged();
+  }
   PipelineCore& core = made->state_.core();
   absl::Status loaded = LoadPipeline(TablesOf<Gen>::kTables.layout, words, core);
   if (!loaded.ok()) return loaded;

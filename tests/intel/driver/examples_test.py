@@ -124,7 +124,7 @@ class ExamplesTest(unittest.TestCase):
             cores = [f"{folder}/{name}" for name in ("frame", "first", "second")]
             run(EXTRAS, *cores)
             frame, *passes = (records(core, "--strict", "--fail-on=fault") for core in cores)
-        self.check(frame, 3, 1)
+        self.check(frame, 4, 1)
         for counted in passes:
             self.check(counted, 1, 0)
             names = [r["name"] for r in counted if r["type"] == "packet"]
