@@ -1,6 +1,6 @@
 // What some drivers need besides docs/examples/driver/parts.cc: scratch memory of shaders, state
-// that draws set instead of pipelines, several views by one draw, and performance counters. On
-// Gfx12.5. The argument is that of device.h.
+// that draws set instead of pipelines, several views by one draw, slices that are unequal, and
+// performance counters. On Gfx12.5. The argument is that of device.h.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -110,7 +110,11 @@ int main(int argc, char** argv) {
   const example::DeviceOption option(argc, argv, "FRAME_CORE PASS_CORE PASS_CORE", 3);
   const auto device =
       option.Open({.device = {.family = "intel", .generation = "gfx125", .verx10 = 125}});
-  const auto context = Must(Context::Create(*device, {}));
+  // Page: slices
+  // As a kernel reports it: of the second slice's four dual subslices the last one does not work.
+  const uint32_t slices[] = {0b1111, 0b0111};
+  const auto context = Must(Context::Create(*device, {.slices = slices}));
+  // End
   const uint32_t code = Must(context->NewKernel(std::vector<uint8_t>(64)));
   const auto spilling = SpillingPipeline(*context, code);
   const auto dynamic = DynamicPipeline(*context, code);

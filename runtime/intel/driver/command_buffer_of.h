@@ -44,10 +44,12 @@
 #include "runtime/intel/driver/indirect_draws_of.h"
 #include "runtime/intel/driver/query_recorder_of.h"
 #include "runtime/intel/driver/recorders.h"
+#include "runtime/intel/driver/slice_plan_of.h"
 #include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/state/draw_state.h"
 #include "runtime/intel/state/l3.h"
 #include "runtime/intel/state/multiview.h"
+#include "runtime/intel/state/slice_hashing.h"
 
 namespace packsmith::intel {
 
@@ -333,6 +335,12 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   indirect_.emplace(parts, chunks_, options());
   draw_buffers_.emplace(parts);
   if (absl::Status fixed = EmitFixedState<Gen>(batch_); !fixed.ok()) return fixed;
+  if (!options().secondary && context().slice_plan() != nullptr) {
+    const auto& plan = static_cast<const SlicePlanOf<Gen>&>(*context().slice_plan());
+    const gpu::State& table = context().slice_table();
+    if (table.buffer != 0) batch_.Use(table.buffer, gpu::kReads);
+    if (!EmitSliceHashing(batch_, plan.hashing(), table.offset)) return status();
+  }
   // Pushed constants have addresses that are not relative to a base.
   if constexpr (requires { typename G::CS_DEBUG_MODE2; }) {
     SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,

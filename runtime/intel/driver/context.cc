@@ -1,6 +1,8 @@
 #include "runtime/intel/driver/context.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/memory/driver_zones.h"
+#include "runtime/intel/state/slice_hashing.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/zones.h"
 
@@ -20,6 +23,13 @@ namespace {
 // For all jobs that are left when a context ends.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
+unsigned SubslicesOf(const ContextOptions& options) {
+  if (options.slices.empty()) return options.subslices;
+  unsigned all = 0;
+  for (const uint32_t mask : options.slices) all += static_cast<unsigned>(std::popcount(mask));
+  return all;
+}
+
 }  // namespace
 
 Context::Context(gpu::Device& device, const GenerationDriver& generation,
@@ -27,7 +37,7 @@ Context::Context(gpu::Device& device, const GenerationDriver& generation,
     : device_(device),
       generation_(generation),
       render_device_(render_device),
-      subslices_(options.subslices),
+      subslices_(SubslicesOf(options)),
       space_number_(options.space),
       kernel_context_(options.kernel_context),
       pipelines_(options.pipelines) {}
@@ -74,6 +84,33 @@ absl::Status Context::CreateMemory(const ContextOptions& options) {
       {.device = render_device_, .subslices = subslices_, .mocs = mocs()});
   if (!thread_scratch.ok()) return thread_scratch.status();
   thread_scratch_ = *std::move(thread_scratch);
+  return PlanSlices(options);
+}
+
+absl::Status Context::PlanSlices(const ContextOptions& options) {
+  if (options.slices.empty()) return absl::OkStatus();
+  if (subslices_ == 0) {
+    return absl::InvalidArgumentError(
+        "no subslice of ContextOptions::slices works; each slice has a mask of those that do");
+  }
+  const PixelPipes pipes =
+      PixelPipesOf(options.slices, FactsOf(generation_.version), options.subslices_of_slice);
+  auto plan = generation_.plan_slices(pipes);
+  if (!plan.ok()) {
+    return absl::Status(
+        plan.status().code(),
+        absl::StrCat(generation_.name, ": slices and subslices: ", plan.status().message()));
+  }
+  if (const absl::Span<const uint32_t> table = (*plan)->table(); !table.empty()) {
+    constexpr uint64_t kAlignment = 64;
+    const uint64_t bytes = table.size() * sizeof(uint32_t);
+    const absl::StatusOr<gpu::State> place = dynamic_pool_->Allocate(bytes, kAlignment);
+    if (!place.ok()) return place.status();
+    std::memcpy(place->cpu, table.data(), bytes);
+    if (absl::Status status = dynamic_pool_->Flush(*place, bytes); !status.ok()) return status;
+    slice_table_ = *place;
+  }
+  slice_plan_ = *std::move(plan);
   return absl::OkStatus();
 }
 

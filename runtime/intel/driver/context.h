@@ -35,6 +35,7 @@
 #include "runtime/intel/driver/perf_queries.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/driver/slice_plan.h"
 #include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/intel/shader/kernels.h"
@@ -64,6 +65,12 @@ struct ContextOptions {
   std::optional<RenderDevice> device = {};
   // Those that work; from Gfx12 on dual ones.
   unsigned subslices = 1;
+  // Which of them work, a mask a slice, as kernels report it: `subslices` is then their number.
+  // Where the generation leaves it to drivers, jobs spread pixels over them accordingly. Empty: not
+  // known, and hardware spreads pixels as if all were alike.
+  absl::Span<const uint32_t> slices = {};
+  // How many a slice has, whether they work or not; 0: as many as the fullest one.
+  unsigned subslices_of_slice = 0;
   // The kernel's numbers of the page tables, and of the context for jobs.
   uint32_t space = 0, kernel_context = 0;
   uint64_t page = 0;  // Buffers::Options::page
@@ -77,7 +84,7 @@ class Context {
  public:
   // `device` must outlive the result. NotFound, with the known names: no such generation, or it has
   // none of this runtime's drivers (Gfx8 to Xe3); InvalidArgument: the RenderDevice is of another
-  // generation; errors of memory.
+  // generation, or it has no such slices; errors of memory.
   static absl::StatusOr<std::unique_ptr<Context>> Create(gpu::Device& device,
                                                          const ContextOptions& options);
   // Waits for the jobs whose memory it frees. All command buffers must be destroyed.
@@ -167,6 +174,9 @@ class Context {
   // 8 bytes that packets may overwrite.
   address scratch() const { return {scratch_.address, scratch_.handle, access::write}; }
   const Kernels& kernels() const { return *kernels_; }
+  // How pixels are spread over slices, and where its table is; null: as hardware does.
+  const SlicePlan* slice_plan() const { return slice_plan_.get(); }
+  const gpu::State& slice_table() const { return slice_table_; }
   // The buffers that hold kernels.
   std::vector<gpu::BufferHandle> kernel_buffers() const;
 
@@ -180,6 +190,7 @@ class Context {
   Context(gpu::Device& device, const GenerationDriver& generation,
           const RenderDevice& render_device, const ContextOptions& options);
   absl::Status CreateMemory(const ContextOptions& options);
+  absl::Status PlanSlices(const ContextOptions& options);
   // Frees recordings that are done.
   void Collect();
 
@@ -197,6 +208,8 @@ class Context {
   std::unique_ptr<BorderColors> border_colors_;
   gpu::Buffer scratch_;
   std::unique_ptr<ThreadScratchPool> thread_scratch_;
+  std::unique_ptr<SlicePlan> slice_plan_;
+  gpu::State slice_table_;
 
   Mutex submit_mutex_;
   mutable Mutex mutex_;

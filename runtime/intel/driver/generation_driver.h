@@ -21,7 +21,9 @@ struct CommandBufferOptions;
 class Context;
 class GraphicsPipeline;
 struct GraphicsPipelineOptions;
+struct PixelPipes;
 class SavedReader;
+class SlicePlan;
 class StateUses;
 
 struct GenerationDriver {
@@ -37,6 +39,8 @@ struct GenerationDriver {
   // WriteSurface() of the generation.
   absl::Status (*write_scratch_surface)(const ScratchSurface& surface, uint32_t* dwords,
                                         StateUses* uses);
+  // PlanSliceHashing() of the generation.
+  absl::StatusOr<std::unique_ptr<SlicePlan>> (*plan_slices)(const PixelPipes& pipes);
   // CanReplicate() of the generation.
   bool replicates;
   // PerfQueryBytes() and ReadPerfQuery() of the generation.

@@ -125,6 +125,9 @@ class ExamplesTest(unittest.TestCase):
             run(EXTRAS, *cores)
             frame, *passes = (records(core, "--strict", "--fail-on=fault") for core in cores)
         self.check(frame, 4, 1)
+        names = [r["name"] for r in frame if r["type"] == "packet"]
+        self.assertLess(names.index("3DSTATE_SLICE_TABLE_STATE_POINTERS"),
+                        names.index("3DPRIMITIVE"))
         for counted in passes:
             self.check(counted, 1, 0)
             names = [r["name"] for r in counted if r["type"] == "packet"]

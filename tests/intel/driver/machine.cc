@@ -133,7 +133,8 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
        .complete_by_hand = options.complete_by_hand});
   EXPECT_TRUE(made.ok()) << made.status();
   device = *std::move(made);
-  auto created = Context::Create(*device, {.subslices = 4, .pipelines = options.pipelines});
+  auto created = Context::Create(
+      *device, {.subslices = 4, .slices = options.slices, .pipelines = options.pipelines});
   EXPECT_TRUE(created.ok()) << created.status();
   if (created.ok()) context = *std::move(created);
 }

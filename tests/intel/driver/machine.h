@@ -38,6 +38,7 @@ class Machine {
   struct Options {
     bool complete_by_hand = false;
     PipelineCache* pipelines = nullptr;
+    std::vector<uint32_t> slices = {};  // ContextOptions::slices
   };
 
   explicit Machine(absl::string_view generation) : Machine(generation, Options()) {}
