@@ -23,6 +23,14 @@ namespace {
 // For all jobs that are left when a context ends.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
+uint64_t AddressSpaceOf(const gpu::Device& device, const ContextOptions& options) {
+  const uint64_t bytes =
+      options.address_space_bytes != 0 ? options.address_space_bytes : device.address_space();
+  // Addresses of 48 and of 57 bits are the same up to here.
+  constexpr uint64_t kSame = uint64_t{1} << 47;
+  return bytes > 2 * kSame ? kSame : bytes;
+}
+
 unsigned SubslicesOf(const ContextOptions& options) {
   if (options.slices.empty()) return options.subslices;
   unsigned all = 0;
@@ -44,8 +52,9 @@ Context::Context(gpu::Device& device, const GenerationDriver& generation,
 
 absl::Status Context::CreateMemory(const ContextOptions& options) {
   const unsigned number = generation_.version;
-  const auto zones = gpu::LayOutZones(
-      IrisZones(), {.verx10 = static_cast<int>(number), .top = options.address_space_bytes});
+  const uint64_t bytes = AddressSpaceOf(device_, options);
+  const auto zones =
+      gpu::LayOutZones(ZonesFor(bytes), {.verx10 = static_cast<int>(number), .top = bytes});
   if (!zones.ok()) return zones.status();
   auto space = gpu::AddressSpace::Create(*zones);
   if (!space.ok()) return space.status();

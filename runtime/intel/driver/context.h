@@ -74,7 +74,9 @@ struct ContextOptions {
   // The kernel's numbers of the page tables, and of the context for jobs.
   uint32_t space = 0, kernel_context = 0;
   uint64_t page = 0;  // Buffers::Options::page
-  uint64_t address_space_bytes = uint64_t{1} << 48;
+  // Of the page tables; 0: as many as the device has, Device::address_space(). Of more than 2^48
+  // the lower 2^47 are used. In 16 GiB or less zones are those of CompactZones().
+  uint64_t address_space_bytes = 0;
   // Keeps pipelines that are made with a key, in memory and in a file that another run maps
   // (runtime/intel/shader/pipeline_cache.h). Must outlive the context; null: nothing is kept.
   PipelineCache* pipelines = nullptr;
@@ -166,7 +168,7 @@ class Context {
   uint32_t mocs() const { return render_device_.caching.cached; }
   gpu::Buffers& buffers() { return *buffers_; }
   gpu::AddressSpace& space() { return *space_; }
-  gpu::ZoneId zone(absl::string_view name) const;  // of IrisZones()
+  gpu::ZoneId zone(absl::string_view name) const;  // of IrisZones(), or CompactZones()
   gpu::StatePool& dynamic_pool() { return *dynamic_pool_; }
   gpu::StatePool& surface_pool() { return *surface_pool_; }
   gpu::StatePool& kernel_pool() { return *kernel_pool_; }

@@ -21,8 +21,12 @@
 namespace packsmith::intel {
 namespace {
 
-// What the bytes are: "kern".
-constexpr uint32_t kKernelTag = 0x6b65726e;
+// What the bytes are: "kern", of which version, and of which generation. The version must change
+// when the meaning of a kernel's members does.
+constexpr uint64_t KernelTagOf(unsigned generation) {
+  constexpr uint64_t kVersion = 2;
+  return uint64_t{0x6b65726e} << 32 | kVersion << 16 | generation;
+}
 
 absl::Status NotKept(const CacheKey& key) {
   return absl::NotFoundError(
@@ -140,7 +144,10 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(
   if (made.ok()) (*made)->scratch_uses_ = shaders.TakeUses();
   if (made.ok() && options.key != nullptr && pipelines_ != nullptr) {
     SavedBytes bytes;
-    if ((*made)->Save(*this, bytes)) pipelines_->Add(*options.key, bytes.bytes());
+    if ((*made)->Save(*this, bytes)) {
+      bytes.Seal();
+      pipelines_->Add(*options.key, bytes.bytes());
+    }
   }
   return made;
 }
@@ -151,6 +158,9 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::FindGraphicsPipeline(
       pipelines_ == nullptr ? std::nullopt : pipelines_->Find(key);
   if (!kept.has_value()) return NotKept(key);
   SavedReader reader(*kept);
+  if (!reader.Unseal()) {
+    return absl::DataLossError("what the cache has under this key is damaged, or not a pipeline");
+  }
   return generation_.load_graphics_pipeline(*this, reader);
 }
 
@@ -160,9 +170,10 @@ absl::StatusOr<ComputeKernel> Context::NewComputeKernel(const CacheKey& key,
   const absl::StatusOr<ComputeKernel> placed = Place(*this, code, kernel);
   if (placed.ok() && pipelines_ != nullptr) {
     SavedBytes bytes;
-    bytes.Put(kKernelTag);
-    bytes.Put(kernel);
+    bytes.Put(KernelTagOf(generation_.version));
+    bytes.PutSized(kernel);
     bytes.PutAll(code);
+    bytes.Seal();
     pipelines_->Add(key, bytes.bytes());
   }
   return placed;
@@ -173,12 +184,14 @@ absl::StatusOr<ComputeKernel> Context::FindComputeKernel(const CacheKey& key) {
       pipelines_ == nullptr ? std::nullopt : pipelines_->Find(key);
   if (!kept.has_value()) return NotKept(key);
   SavedReader reader(*kept);
-  uint32_t tag = 0;
+  uint64_t tag = 0;
   ComputeKernel kernel;
   std::vector<uint8_t> code;
-  if (!reader.Get(tag) || tag != kKernelTag || !reader.Get(kernel) || !reader.GetAll(code) ||
-      !reader.empty()) {
-    return absl::DataLossError("what the cache has under this key is not a compute kernel");
+  if (!reader.Unseal() || !reader.Get(tag) || tag != KernelTagOf(generation_.version) ||
+      !reader.GetSized(kernel) || !reader.GetAll(code) || !reader.empty()) {
+    return absl::DataLossError(
+        "what the cache has under this key is damaged, or not a compute kernel of this generation "
+        "and version");
   }
   return Place(*this, code, kernel);
 }

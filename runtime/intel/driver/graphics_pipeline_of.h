@@ -293,6 +293,7 @@ template <class Gen>
 absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
                                            const GraphicsPipelineOptions& options) {
   const RenderDevice& device = context.device();
+  if (device.other_line_width) rasterization_.cherryview = true;
   if (absl::Status status = CheckDynamicStates(options.dynamic); !status.ok()) return status;
   const ShaderStages& shaders = options.shaders;
   dynamic_ = {.states = options.dynamic,

@@ -644,6 +644,14 @@ void DrawRecorder<Gen>::SetNoMeshes() {
 
 template <class Gen>
 absl::Status DrawRecorder<Gen>::Leave() {
+  if constexpr (Gen::kFacts.wa_16014912113) {
+    // What draws next divides the URB without knowing of the domain stage's part.
+    if (drawn_ != nullptr && DomainPartChanges(drawn_->urb(), UrbPartition())) {
+      typename Batch<Gen>::Group group(parts_.batch, LeaveDomainDwords<Gen>());
+      if (!LeaveDomain(parts_.state, group, drawn_->urb())) return parts_.batch.status();
+    }
+    drawn_ = nullptr;
+  }
   if constexpr (kMeshes) {
     if (drawn_ == nullptr || !drawn_->draws_meshes()) return absl::OkStatus();
     if constexpr (Gen::kFacts.wa_14015814527) {

@@ -1,6 +1,7 @@
 #include "tests/intel/driver/machine.h"
 
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/decode/fields/fields.h"
 #include "runtime/generations/generations.h"
+#include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/sim/streamer.h"
@@ -129,12 +131,20 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
       {.device = {.family = "intel",
                   .generation = generation_,
                   .verx10 = static_cast<int>((*driver)->version)},
+       .address_bits = options.address_bits,
        .run = [this](gpu::HostDevice& host, const gpu::Job& job) { return Execute(host, job); },
        .complete_by_hand = options.complete_by_hand});
   EXPECT_TRUE(made.ok()) << made.status();
   device = *std::move(made);
+  std::optional<RenderDevice> part;
+  if (!options.part.empty()) {
+    const auto found = FindRenderDevice(options.part);
+    EXPECT_TRUE(found.ok()) << found.status();
+    if (found.ok()) part = *found;
+  }
   auto created = Context::Create(
-      *device, {.subslices = 4, .slices = options.slices, .pipelines = options.pipelines});
+      *device,
+      {.device = part, .subslices = 4, .slices = options.slices, .pipelines = options.pipelines});
   EXPECT_TRUE(created.ok()) << created.status();
   if (created.ok()) context = *std::move(created);
 }

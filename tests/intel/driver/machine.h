@@ -39,6 +39,8 @@ class Machine {
     bool complete_by_hand = false;
     PipelineCache* pipelines = nullptr;
     std::vector<uint32_t> slices = {};  // ContextOptions::slices
+    std::string part = {};              // of FindRenderDevice(); empty: the context's choice
+    unsigned address_bits = 48;
   };
 
   explicit Machine(absl::string_view generation) : Machine(generation, Options()) {}
