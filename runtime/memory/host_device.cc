@@ -488,7 +488,7 @@ uint64_t HostDevice::Core::memory_in_use() const {
 absl::StatusOr<std::unique_ptr<HostDevice>> HostDevice::Create(Options options) {
   if (options.address_bits < 32 || options.address_bits > 63) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("addresses must have 48 or 57 bits, not %d", options.address_bits));
+        absl::StrFormat("addresses must have 32 to 63 bits, not %d", options.address_bits));
   }
   return std::unique_ptr<HostDevice>(new HostDevice(std::move(options)));
 }

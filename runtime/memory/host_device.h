@@ -44,7 +44,7 @@ class HostDevice : public Device {
   struct Options {
     packsmith::Device device = {};  // the hardware as dumps describe it
     uint64_t memory_bytes = std::numeric_limits<uint64_t>::max();  // more is ResourceExhausted
-    unsigned address_bits = 48;
+    unsigned address_bits = 48;                                    // or 57; 32 of Cherryview
     // Engines that jobs may name.
     std::vector<std::string> engines = {"render", "compute", "blitter",
                                         "copy",   "video",   "video-enhance"};
@@ -58,7 +58,7 @@ class HostDevice : public Device {
     bool complete_by_hand = false;
   };
 
-  // InvalidArgument if address_bits is not 48 or 57.
+  // InvalidArgument if address_bits is not 32 to 63.
   static absl::StatusOr<std::unique_ptr<HostDevice>> Create(Options options);
   static absl::StatusOr<std::unique_ptr<HostDevice>> Create();
   ~HostDevice() override;
@@ -77,6 +77,7 @@ class HostDevice : public Device {
   absl::StatusOr<Fence> Submit(const Job& job) override;
   absl::StatusOr<bool> Wait(Fence fence, absl::Duration timeout) override;
   std::string generation() const override;
+  uint64_t address_space() const override { return uint64_t{1} << options_.address_bits; }
   // Cores have the names as buffers.
   void SetName(MemoryId memory, uint64_t offset, uint64_t size, absl::string_view name) override;
 

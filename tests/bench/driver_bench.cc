@@ -37,6 +37,7 @@ struct Scene {
   Image texture = NewImage("texture"), target = NewImage("target");
   uint32_t kernel = Must(context->NewKernel(std::array<uint8_t, 64>()));
   std::unique_ptr<GraphicsPipeline> pipeline = NewPipeline();
+  std::unique_ptr<GraphicsPipeline> dynamic = NewPipeline(kDynamicCull | kDynamicDepth);
 
   Image NewImage(const char* name) {
     return Must(context->NewImage({.format = "R8G8B8A8_UNORM",
@@ -45,7 +46,7 @@ struct Scene {
                                    .height = 64,
                                    .name = name}));
   }
-  std::unique_ptr<GraphicsPipeline> NewPipeline() {
+  std::unique_ptr<GraphicsPipeline> NewPipeline(DynamicStates dynamic = 0) {
     const VertexShader vertex{.entry = {.offset = kernel, .start_register = 2},
                               .urb_read_length = 1};
     const FragmentShader fragment{.simd16 = ShaderEntry{.offset = kernel, .start_register = 4}};
@@ -54,7 +55,8 @@ struct Scene {
     return Must(context->NewGraphicsPipeline({.shaders = {.vertex = &vertex, .fragment = &fragment},
                                               .vertices = {.attributes = attributes},
                                               .blend = {.targets = targets},
-                                              .constants = {true, false, false, false, true}}));
+                                              .constants = {true, false, false, false, true},
+                                              .dynamic = dynamic}));
   }
 };
 Scene& SharedScene() {
@@ -132,6 +134,15 @@ void DrawThreeChanged(benchmark::State& state) {
   Record(state, [](Recorded& recorded, uint32_t number) { recorded.DrawOther(number); });
 }
 BENCHMARK(DrawThreeChanged);
+
+void DrawDynamic(benchmark::State& state) {
+  Record(state, [](Recorded& recorded, uint32_t number) {
+    recorded.commands->Bind(*SharedScene().dynamic);
+    recorded.commands->SetDynamic({.cull = number % 2 == 0 ? CullMode::kBack : CullMode::kFront});
+    recorded.commands->Draw({.vertices = 3});
+  });
+}
+BENCHMARK(DrawDynamic);
 
 void DispatchAgain(benchmark::State& state) {
   Recorded recorded(SharedScene());

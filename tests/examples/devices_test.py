@@ -61,6 +61,8 @@ class DevicesTest(unittest.TestCase):
     def test_the_parts_of_a_driver_are_taken(self) -> None:
         for device in ("lnl", "bmg"):
             self.run_on(device, "parts", submissions=2)
+        for device in GFX125_DEVICES:
+            self.run_on(device, "extras", submissions=3)
 
     def test_a_frame_of_each_generation_has_the_counts_and_times_of_its_draw(self) -> None:
         devices = {"gfx8": ("bdw",), "chv": ("chv",), "gfx9": ("skl",), "gfx11": ("icl",),

@@ -87,6 +87,7 @@ constexpr RenderDevice Cherryview() {
   device.least_entries[0] = 34;
   device.most_entries = {640, 80, 384, 256};
   device.threads = {80, 80, 80, 80, 64, 42};
+  device.other_line_width = true;
   device.scratch_threads = 56;
   device.caching.uncached = 0;
   return device;

@@ -64,6 +64,8 @@ struct RenderDevice {
   // Writes of timestamps and counts by PIPE_CONTROL need a stall of the command streamer: GT4 of
   // Gfx9 (found by Mesa).
   bool query_writes_need_stall = false;
+  // 3DSTATE_SF has the width of lines in another field: Cherryview.
+  bool other_line_width = false;
   // Numbers of threads of a subslice by which hardware finds scratch memory, where they are not
   // those of the generation. Cherryview numbers threads as if subslices of 6 execution units had 8
   // (Mesa's intel_device_info.c, max_scratch_ids). 0: as GenerationFacts::scratch_threads says.

@@ -34,6 +34,7 @@
 #include "runtime/intel/compute/compute_kernel.h"
 #include "runtime/intel/driver/copies.h"
 #include "runtime/intel/driver/draws.h"
+#include "runtime/intel/driver/dynamic_state.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
 #include "runtime/intel/indirect/draw_list.h"
@@ -104,6 +105,9 @@ class CommandBuffer {
   virtual bool SetViewports(absl::Span<const Viewport> viewports) = 0;
   virtual bool SetScissors(absl::Span<const Scissor> scissors) = 0;
   virtual bool SetColorConstants(const ColorConstants& constants) = 0;
+  // Values of state that pipelines leave to draws: GraphicsPipelineOptions::dynamic. They are kept
+  // until they are set again. One that does not fit is an error of the draw.
+  virtual bool SetDynamic(const DynamicState& state) = 0;
   // Buffers 0, 1, …: up to 33, on Gfx8 and Gfx9 up to 31, because the others hold what vertices
   // read of their draw.
   virtual bool SetVertexBuffers(absl::Span<const VertexBuffer> buffers) = 0;
@@ -134,6 +138,7 @@ class CommandBuffer {
 
   // -- Dispatches, on the render and the compute engine -----------------------------------------
 
+  // With scratch memory of the context, if the kernel spills: KernelEntry::scratch.
   virtual bool Bind(const ComputeKernel& kernel) = 0;
   virtual bool Dispatch(const GroupCount& groups) = 0;
   // The groups are DispatchArguments at a multiple of 4.

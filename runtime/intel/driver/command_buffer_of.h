@@ -9,6 +9,7 @@
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_COMMAND_BUFFER_OF_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -23,10 +24,12 @@
 #include "packsmith/pack.h"
 #include "runtime/base/debug.h"
 #include "runtime/command/buffer_chunks.h"
+#include "runtime/intel/batch/arithmetic.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_rules.h"
 #include "runtime/intel/batch/engines.h"
 #include "runtime/intel/batch/generated_draws.h"
+#include "runtime/intel/batch/indirect.h"
 #include "runtime/intel/batch/pipeline_select.h"
 #include "runtime/intel/batch/secondaries.h"
 #include "runtime/intel/binding/binder.h"
@@ -41,9 +44,12 @@
 #include "runtime/intel/driver/indirect_draws_of.h"
 #include "runtime/intel/driver/query_recorder_of.h"
 #include "runtime/intel/driver/recorders.h"
+#include "runtime/intel/driver/slice_plan_of.h"
 #include "runtime/intel/pipeline/raster_packets.h"
 #include "runtime/intel/state/draw_state.h"
 #include "runtime/intel/state/l3.h"
+#include "runtime/intel/state/multiview.h"
+#include "runtime/intel/state/slice_hashing.h"
 
 namespace packsmith::intel {
 
@@ -65,6 +71,7 @@ class CommandBufferOf final : public CommandBuffer {
   bool SetViewports(absl::Span<const Viewport> viewports) override;
   bool SetScissors(absl::Span<const Scissor> scissors) override;
   bool SetColorConstants(const ColorConstants& constants) override;
+  bool SetDynamic(const DynamicState& state) override;
   bool SetVertexBuffers(absl::Span<const VertexBuffer> buffers) override;
   bool SetIndexBuffer(const IndexBuffer& buffer) override;
   bool Draw(const DrawCall& draw) override;
@@ -161,6 +168,10 @@ class CommandBufferOf final : public CommandBuffer {
   // then emitted.
   template <class F>
   bool EmitDraw(const DrawNumbers& numbers, const address& arguments, F to);
+  // The instances that are drawn for those of the application, with the bound pipeline's views.
+  bool TakeViews(uint32_t& instances);
+  // The same of numbers in memory: copies of them, in memory of the recording.
+  bool TakeViews(IndirectDrawCall& draws);
   // What stream output writes, and where its sizes are.
   bool TrackStreamOutput(bool begins);
   bool BeginDispatch(const address& arguments);
@@ -251,7 +262,6 @@ absl::StatusOr<std::unique_ptr<Binder<Gen>>> CommandBufferOf<Gen>::MakeBinder() 
       .surface_bytes = surfaces.size(),
       .bases = {.general_state_base_address_modify_enable = true,
                 .general_state_mocs = mocs,
-                .general_state_base_address = dynamic,
                 .stateless_data_port_access_mocs = mocs,
                 .surface_state_mocs = mocs,
                 .dynamic_state_base_address_modify_enable = true,
@@ -275,6 +285,14 @@ absl::StatusOr<std::unique_ptr<Binder<Gen>>> CommandBufferOf<Gen>::MakeBinder() 
       .forgets_before_moves = context().device().forgets_before_moves,
   };
   auto& bases = options.bases;
+  if constexpr (Gen::kFacts.scratch_pointer_shift != 0) {
+    // Data of kernels counts from this base, and surfaces of scratch memory from the other one.
+    bases.general_state_base_address = dynamic;
+    bases.bindless_surface_state_base_address_modify_enable = true;
+    bases.bindless_surface_state_base_address =
+        context().space().zone(context().zone("scratch")).begin;
+    bases.bindless_surface_state_size = ~uint32_t{0};
+  }
   if constexpr (requires { bases.bindless_surface_state_mocs; }) {
     bases.bindless_surface_state_mocs = mocs;
   }
@@ -317,6 +335,12 @@ absl::Status CommandBufferOf<Gen>::BeginRender() {
   indirect_.emplace(parts, chunks_, options());
   draw_buffers_.emplace(parts);
   if (absl::Status fixed = EmitFixedState<Gen>(batch_); !fixed.ok()) return fixed;
+  if (!options().secondary && context().slice_plan() != nullptr) {
+    const auto& plan = static_cast<const SlicePlanOf<Gen>&>(*context().slice_plan());
+    const gpu::State& table = context().slice_table();
+    if (table.buffer != 0) batch_.Use(table.buffer, gpu::kReads);
+    if (!EmitSliceHashing(batch_, plan.hashing(), table.offset)) return status();
+  }
   // Pushed constants have addresses that are not relative to a base.
   if constexpr (requires { typename G::CS_DEBUG_MODE2; }) {
     SetRegister(typename G::CS_DEBUG_MODE2{.constant_buffer_address_offset_disable = true,
@@ -677,7 +701,13 @@ bool CommandBufferOf<Gen>::SetScissors(absl::Span<const Scissor> scissors) {
 }
 template <class Gen>
 bool CommandBufferOf<Gen>::SetColorConstants(const ColorConstants& constants) {
-  return CanDraw() && Check(draws_->SetColorConstants(constants));
+  return CanDraw() && Check(draws_->dynamic().SetConstants(constants));
+}
+template <class Gen>
+bool CommandBufferOf<Gen>::SetDynamic(const DynamicState& state) {
+  if (!CanDraw()) return false;
+  draws_->dynamic().Set(state);
+  return true;
 }
 template <class Gen>
 bool CommandBufferOf<Gen>::SetVertexBuffers(absl::Span<const VertexBuffer> buffers) {
@@ -734,7 +764,61 @@ bool CommandBufferOf<Gen>::EmitDraw(const DrawNumbers& numbers, const address& a
 }
 
 template <class Gen>
+bool CommandBufferOf<Gen>::TakeViews(uint32_t& instances) {
+  if (!CanDraw()) return false;
+  const GraphicsPipeline* const pipeline = draws_->pipeline();
+  if (pipeline == nullptr) return true;  // which Prepare() refuses
+  const absl::StatusOr<uint32_t> all = InstancesOf(pipeline->views(), instances);
+  if (!all.ok()) return Refuse(all.status());
+  instances = *all;
+  return true;
+}
+
+template <class Gen>
+bool CommandBufferOf<Gen>::TakeViews(IndirectDrawCall& draws) {
+  const GraphicsPipeline* const pipeline = draws_->pipeline();
+  const uint32_t views = pipeline == nullptr ? 1 : pipeline->views().instance_multiplier();
+  if (views == 1 || draws.draws == 0) return true;
+  if (draws.draws > kMostIndirectViewDraws) {
+    return Refuse(absl::OutOfRangeError(
+        absl::StrCat(draws.draws,
+                     " draws whose numbers are in memory, of a pipeline that draws its views as "
+                     "instances; it takes at most ",
+                     kMostIndirectViewDraws, " at a time")));
+  }
+  const uint64_t bytes = draws.indexed ? sizeof(IndexedDrawArguments) : sizeof(DrawArguments);
+  const uint64_t stride = draws.stride == 0 ? bytes : draws.stride;
+  constexpr uint64_t kAlignment = 64;
+  const absl::StatusOr<gpu::State> place =
+      recording().dynamic().Allocate(draws.draws * bytes, kAlignment);
+  if (!place.ok()) return Refuse(place.status());
+  const TrackedUse uses[] = {{draws.arguments.buffer, CacheDomain::kOtherRead},
+                             {place->buffer, CacheDomain::kOtherWrite}};
+  ++changes_;
+  if (!Track(uses)) return false;
+  static_assert(offsetof(DrawArguments, instance_count) ==
+                offsetof(IndexedDrawArguments, instance_count));
+  Arithmetic<Gen> math(batch_, {.mocs = context().mocs()});
+  for (uint32_t i = 0; i < draws.draws; ++i) {
+    for (uint64_t at = 0; at < bytes; at += 4) {
+      const address from(draws.arguments.gpu + i * stride + at, draws.arguments.buffer);
+      const address to(place->address + i * bytes + at, place->buffer);
+      if (!(at == offsetof(DrawArguments, instance_count)
+                ? math.Store32(to, math.Load32(from) * math.Constant(views))
+                : math.Copy32(to, from))) {
+        return false;
+      }
+    }
+  }
+  draws.arguments = {place->address, place->buffer};
+  draws.stride = static_cast<uint32_t>(bytes);
+  return true;
+}
+
+template <class Gen>
 bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
+  uint32_t instances = draw.instances;
+  if (!TakeViews(instances)) return false;
   const DrawNumbers numbers{
       .first_vertex = draw.indexed ? static_cast<uint32_t>(draw.vertex_offset) : draw.first,
       .first_instance = draw.first_instance,
@@ -744,7 +828,7 @@ bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
         draw.indexed ? P::VERTEX_ACCESS_TYPE_RANDOM : P::VERTEX_ACCESS_TYPE_SEQUENTIAL;
     packet.vertex_count_per_instance = draw.vertices;
     packet.start_vertex_location = draw.first;
-    packet.instance_count = draw.instances;
+    packet.instance_count = instances;
     packet.start_instance_location = draw.first_instance;
     packet.base_vertex_location = draw.vertex_offset;
     return true;
@@ -752,8 +836,10 @@ bool CommandBufferOf<Gen>::Draw(const DrawCall& draw) {
 }
 
 template <class Gen>
-bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& draws) {
+bool CommandBufferOf<Gen>::Draw(const IndirectDrawCall& call) {
   if (!CanDraw() || !Select(Pipeline::k3D)) return false;
+  IndirectDrawCall draws = call;
+  if (!TakeViews(draws)) return false;
   if (DrawBuffers<Gen>::NeededBy(draws_->pipeline())) {
     // Vertices read where the draw begins from its parameters.
     ++changes_;

@@ -1,7 +1,10 @@
 #include "runtime/intel/driver/context.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/command/buffer_uses.h"
@@ -10,6 +13,7 @@
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "runtime/intel/memory/driver_zones.h"
+#include "runtime/intel/state/slice_hashing.h"
 #include "runtime/memory/residency.h"
 #include "runtime/memory/zones.h"
 
@@ -19,6 +23,21 @@ namespace {
 // For all jobs that are left when a context ends.
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
+uint64_t AddressSpaceOf(const gpu::Device& device, const ContextOptions& options) {
+  const uint64_t bytes =
+      options.address_space_bytes != 0 ? options.address_space_bytes : device.address_space();
+  // Addresses of 48 and of 57 bits are the same up to here.
+  constexpr uint64_t kSame = uint64_t{1} << 47;
+  return bytes > 2 * kSame ? kSame : bytes;
+}
+
+unsigned SubslicesOf(const ContextOptions& options) {
+  if (options.slices.empty()) return options.subslices;
+  unsigned all = 0;
+  for (const uint32_t mask : options.slices) all += static_cast<unsigned>(std::popcount(mask));
+  return all;
+}
+
 }  // namespace
 
 Context::Context(gpu::Device& device, const GenerationDriver& generation,
@@ -26,15 +45,16 @@ Context::Context(gpu::Device& device, const GenerationDriver& generation,
     : device_(device),
       generation_(generation),
       render_device_(render_device),
-      subslices_(options.subslices),
+      subslices_(SubslicesOf(options)),
       space_number_(options.space),
       kernel_context_(options.kernel_context),
       pipelines_(options.pipelines) {}
 
 absl::Status Context::CreateMemory(const ContextOptions& options) {
   const unsigned number = generation_.version;
-  const auto zones = gpu::LayOutZones(
-      IrisZones(), {.verx10 = static_cast<int>(number), .top = options.address_space_bytes});
+  const uint64_t bytes = AddressSpaceOf(device_, options);
+  const auto zones =
+      gpu::LayOutZones(ZonesFor(bytes), {.verx10 = static_cast<int>(number), .top = bytes});
   if (!zones.ok()) return zones.status();
   auto space = gpu::AddressSpace::Create(*zones);
   if (!space.ok()) return space.status();
@@ -68,6 +88,38 @@ absl::Status Context::CreateMemory(const ContextOptions& options) {
   const auto scratch = NewBuffer(64, "scratch");
   if (!scratch.ok()) return scratch.status();
   scratch_ = *scratch;
+  auto thread_scratch = ThreadScratchPool::Create(
+      *buffers_, *space_, generation_,
+      {.device = render_device_, .subslices = subslices_, .mocs = mocs()});
+  if (!thread_scratch.ok()) return thread_scratch.status();
+  thread_scratch_ = *std::move(thread_scratch);
+  return PlanSlices(options);
+}
+
+absl::Status Context::PlanSlices(const ContextOptions& options) {
+  if (options.slices.empty()) return absl::OkStatus();
+  if (subslices_ == 0) {
+    return absl::InvalidArgumentError(
+        "no subslice of ContextOptions::slices works; each slice has a mask of those that do");
+  }
+  const PixelPipes pipes =
+      PixelPipesOf(options.slices, FactsOf(generation_.version), options.subslices_of_slice);
+  auto plan = generation_.plan_slices(pipes);
+  if (!plan.ok()) {
+    return absl::Status(
+        plan.status().code(),
+        absl::StrCat(generation_.name, ": slices and subslices: ", plan.status().message()));
+  }
+  if (const absl::Span<const uint32_t> table = (*plan)->table(); !table.empty()) {
+    constexpr uint64_t kAlignment = 64;
+    const uint64_t bytes = table.size() * sizeof(uint32_t);
+    const absl::StatusOr<gpu::State> place = dynamic_pool_->Allocate(bytes, kAlignment);
+    if (!place.ok()) return place.status();
+    std::memcpy(place->cpu, table.data(), bytes);
+    if (absl::Status status = dynamic_pool_->Flush(*place, bytes); !status.ok()) return status;
+    slice_table_ = *place;
+  }
+  slice_plan_ = *std::move(plan);
   return absl::OkStatus();
 }
 
@@ -115,6 +167,29 @@ absl::StatusOr<Queries> Context::NewQueries(const QueryPoolOptions& options) {
   return Queries{*pool, *memory};
 }
 
+absl::StatusOr<PerfQueries> Context::NewPerfQueries(const PerfQueryOptions& options) {
+  // Reports have numbers of 31 bits.
+  constexpr uint64_t kMostIds = uint64_t{1} << 31;
+  const uint64_t number = uint64_t{options.count} * options.passes;
+  if (number == 0 || number > kMostIds) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.count, " queries of performance counters in ", options.passes,
+        " passes; there must be at least one of each, and at most ", kMostIds, " in all"));
+  }
+  const absl::StatusOr<gpu::Buffer> memory =
+      buffers_->Create({.size = number * generation_.perf_query_bytes,
+                        .zone = zone("other"),
+                        .name = "performance counters",
+                        .alignment = 64,
+                        .zeroed = true});
+  if (!memory.ok()) return memory.status();
+  MutexLock lock(mutex_);
+  if (number > kMostIds - perf_ids_) perf_ids_ = 0;
+  const auto first = static_cast<uint32_t>(perf_ids_);
+  perf_ids_ += number;
+  return PerfQueries(generation_, options, *memory, first);
+}
+
 std::vector<gpu::BufferHandle> Context::kernel_buffers() const {
   MutexLock lock(mutex_);
   return kernel_buffers_;
@@ -134,9 +209,12 @@ absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
   }
   Collect();
   gpu::Residency residency(*buffers_);
+  // What is in scratch memory does not matter, so engines need not wait for each other.
+  std::vector<gpu::BufferHandle> scratch = thread_scratch_->memories();
+  scratch.push_back(scratch_.handle);
   for (const gpu::BufferUse& use : commands.batch().uses().all()) {
-    // What is in the scratch buffer does not matter, so engines need not wait for each other.
-    const bool writes = use.writes() && use.buffer != scratch_.handle;
+    const bool writes =
+        use.writes() && std::find(scratch.begin(), scratch.end(), use.buffer) == scratch.end();
     if (absl::Status status = residency.Add(use.buffer, writes); !status.ok()) return status;
   }
   // Of two threads' jobs that use a buffer the later one finds the earlier.

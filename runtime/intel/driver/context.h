@@ -32,10 +32,14 @@
 #include "runtime/base/mutex.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/image.h"
+#include "runtime/intel/driver/perf_queries.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/driver/slice_plan.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/memory/border_colors.h"
 #include "runtime/intel/shader/kernels.h"
+#include "runtime/intel/state/multiview.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
@@ -61,10 +65,18 @@ struct ContextOptions {
   std::optional<RenderDevice> device = {};
   // Those that work; from Gfx12 on dual ones.
   unsigned subslices = 1;
+  // Which of them work, a mask a slice, as kernels report it: `subslices` is then their number.
+  // Where the generation leaves it to drivers, jobs spread pixels over them accordingly. Empty: not
+  // known, and hardware spreads pixels as if all were alike.
+  absl::Span<const uint32_t> slices = {};
+  // How many a slice has, whether they work or not; 0: as many as the fullest one.
+  unsigned subslices_of_slice = 0;
   // The kernel's numbers of the page tables, and of the context for jobs.
   uint32_t space = 0, kernel_context = 0;
   uint64_t page = 0;  // Buffers::Options::page
-  uint64_t address_space_bytes = uint64_t{1} << 48;
+  // Of the page tables; 0: as many as the device has, Device::address_space(). Of more than 2^48
+  // the lower 2^47 are used. In 16 GiB or less zones are those of CompactZones().
+  uint64_t address_space_bytes = 0;
   // Keeps pipelines that are made with a key, in memory and in a file that another run maps
   // (runtime/intel/shader/pipeline_cache.h). Must outlive the context; null: nothing is kept.
   PipelineCache* pipelines = nullptr;
@@ -74,7 +86,7 @@ class Context {
  public:
   // `device` must outlive the result. NotFound, with the known names: no such generation, or it has
   // none of this runtime's drivers (Gfx8 to Xe3); InvalidArgument: the RenderDevice is of another
-  // generation; errors of memory.
+  // generation, or it has no such slices; errors of memory.
   static absl::StatusOr<std::unique_ptr<Context>> Create(gpu::Device& device,
                                                          const ContextOptions& options);
   // Waits for the jobs whose memory it frees. All command buffers must be destroyed.
@@ -99,13 +111,28 @@ class Context {
   // of QueryPool::Create() and Buffers::Create().
   absl::StatusOr<Queries> NewQueries(const QueryPoolOptions& options);
 
+  // Performance counters of parts of command buffers: perf_queries.h. InvalidArgument for no
+  // queries, or more than have numbers; errors of Buffers::Create().
+  absl::StatusOr<PerfQueries> NewPerfQueries(const PerfQueryOptions& options);
+
+  // Memory for threads that spill, as packets name it, for those of a program's own: pipelines and
+  // kernels take it by themselves. It is the context's, and lives as long. Errors of
+  // ThreadScratchPool::Get().
+  absl::StatusOr<ThreadScratch> ScratchFor(ScratchStage stage, uint32_t bytes_per_thread) const {
+    return thread_scratch_->Get(stage, bytes_per_thread);
+  }
+
   // All levels and layers of an image, for CommandBuffer::MakeView() and RenderTargets.
   ImageSurface SurfaceOf(const Image& image, SurfacePurpose purpose) const {
     return intel::SurfaceOf(image, purpose, mocs());
   }
-  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline. With
-  // GraphicsPipelineOptions::key the cache keeps its packets and the code of its kernels, if these
-  // are of NewKernel() and have no scratch memory, whose place differs in each run.
+  // How a pipeline with these options draws several views, for the compiler of its shaders:
+  // runtime/intel/state/multiview.h says what they must do. Errors of intel::PlanMultiview().
+  absl::StatusOr<MultiviewPlan> PlanViews(const MultiviewOptions& options) const;
+  // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline; of
+  // ScratchFor(), with the stage, for shaders that spill. With GraphicsPipelineOptions::key the
+  // cache keeps its packets and the code of its kernels, if these are of NewKernel() and have no
+  // scratch memory, whose place differs in each run.
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewGraphicsPipeline(
       const GraphicsPipelineOptions& options) const;
   // The pipeline that the cache has under this key, without a compiler: its kernels are uploaded,
@@ -141,7 +168,7 @@ class Context {
   uint32_t mocs() const { return render_device_.caching.cached; }
   gpu::Buffers& buffers() { return *buffers_; }
   gpu::AddressSpace& space() { return *space_; }
-  gpu::ZoneId zone(absl::string_view name) const;  // of IrisZones()
+  gpu::ZoneId zone(absl::string_view name) const;  // of IrisZones(), or CompactZones()
   gpu::StatePool& dynamic_pool() { return *dynamic_pool_; }
   gpu::StatePool& surface_pool() { return *surface_pool_; }
   gpu::StatePool& kernel_pool() { return *kernel_pool_; }
@@ -149,6 +176,9 @@ class Context {
   // 8 bytes that packets may overwrite.
   address scratch() const { return {scratch_.address, scratch_.handle, access::write}; }
   const Kernels& kernels() const { return *kernels_; }
+  // How pixels are spread over slices, and where its table is; null: as hardware does.
+  const SlicePlan* slice_plan() const { return slice_plan_.get(); }
+  const gpu::State& slice_table() const { return slice_table_; }
   // The buffers that hold kernels.
   std::vector<gpu::BufferHandle> kernel_buffers() const;
 
@@ -162,6 +192,7 @@ class Context {
   Context(gpu::Device& device, const GenerationDriver& generation,
           const RenderDevice& render_device, const ContextOptions& options);
   absl::Status CreateMemory(const ContextOptions& options);
+  absl::Status PlanSlices(const ContextOptions& options);
   // Frees recordings that are done.
   void Collect();
 
@@ -178,11 +209,15 @@ class Context {
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<BorderColors> border_colors_;
   gpu::Buffer scratch_;
+  std::unique_ptr<ThreadScratchPool> thread_scratch_;
+  std::unique_ptr<SlicePlan> slice_plan_;
+  gpu::State slice_table_;
 
   Mutex submit_mutex_;
   mutable Mutex mutex_;
   std::vector<std::shared_ptr<Recording>> retired_ ABSL_GUARDED_BY(mutex_);
   std::vector<gpu::BufferHandle> kernel_buffers_ ABSL_GUARDED_BY(mutex_);
+  uint64_t perf_ids_ ABSL_GUARDED_BY(mutex_) = 0;  // that reports have had so far
 };
 
 }  // namespace packsmith::intel

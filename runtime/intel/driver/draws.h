@@ -58,6 +58,11 @@ struct IndirectDrawCall {
   std::optional<address> count = std::nullopt;
 };
 
+// The most draws of one call, of a pipeline that draws its views as instances
+// (runtime/intel/state/multiview.h): the command streamer copies their numbers, with instances for
+// all views.
+inline constexpr uint32_t kMostIndirectViewDraws = 256;
+
 // Groups of tasks, or of meshes in a pipeline without tasks. `arguments` with an address: their
 // numbers are `draws` times DispatchArguments in memory, a multiple of 4.
 struct MeshDrawCall {

@@ -16,14 +16,18 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "absl/types/span.h"
+#include "runtime/command/buffer_uses.h"
 #include "runtime/intel/device/render_devices.h"
+#include "runtime/intel/driver/dynamic_state.h"
 #include "runtime/intel/pipeline/output.h"
 #include "runtime/intel/pipeline/rasterization.h"
 #include "runtime/intel/pipeline/stages.h"
 #include "runtime/intel/pipeline/varyings.h"
 #include "runtime/intel/pipeline/vertex_input.h"
+#include "runtime/intel/state/multiview.h"
 
 namespace packsmith::intel {
 
@@ -50,6 +54,8 @@ struct StreamOutput {
 };
 
 struct GraphicsPipelineOptions {
+  // Of a shader that spills only ShaderScratch::bytes_per_thread must be set: the context has the
+  // memory. One with `place` or `surface` has its own, which the program lists.
   ShaderStages shaders = {};
   // From Gfx12.5 on, instead of the shaders before the fragment shader: a mesh shader, and perhaps
   // a task shader. Of the vertex input nothing is used; `varyings` are those of a mesh's vertices.
@@ -74,6 +80,11 @@ struct GraphicsPipelineOptions {
   // that there is.
   unsigned task_urb_units = 0, mesh_urb_units = 0;
   StreamOutput stream_output = {};
+  // Several views by one draw: GraphicsPipeline::views() is the plan, that of Context::PlanViews(),
+  // which the shaders must follow. Not with meshes or stream output.
+  MultiviewOptions multiview = {};
+  // What draws set, by CommandBuffer::SetDynamic(); until then it is as said here.
+  DynamicStates dynamic = 0;
   // Under which the context's cache keeps the pipeline: a hash of all that it is made of, such as
   // the source of its shaders and these options, but not of where its kernels are. Null: it is not
   // kept.
@@ -101,6 +112,10 @@ class GraphicsPipeline {
   // Shaders read the draw's number; vertices read the first vertex or instance.
   bool reads_draw_id() const { return reads_draw_id_; }
   bool reads_first() const { return reads_first_; }
+  // Views that a draw is for, and how. Instances of draws are the application's.
+  const MultiviewPlan& views() const { return views_; }
+  // The context's scratch memory, which jobs list that draw with the pipeline.
+  absl::Span<const gpu::BufferUse> scratch_uses() const { return scratch_uses_; }
 
   // Appends what another run needs to have this pipeline. False, and what was appended is of no
   // use, if it has addresses, scratch memory, or kernels that are not the context's.
@@ -129,9 +144,13 @@ class GraphicsPipeline {
 
   VertexPlan vertex_plan_;
   AttributePlan attributes_;
+  MultiviewPlan views_;
 
  private:
+  friend class Context;
+
   const char* const generation_;
+  std::vector<gpu::BufferUse> scratch_uses_;
   const bool draws_meshes_, has_tasks_, reads_draw_id_, reads_first_;
 };
 

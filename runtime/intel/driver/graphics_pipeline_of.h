@@ -23,11 +23,25 @@
 #include "runtime/intel/pipeline/varying_packets.h"
 #include "runtime/intel/pipeline/vertex_packets.h"
 #include "runtime/intel/state/l3.h"
+#include "runtime/intel/state/multiview.h"
 #include "runtime/intel/state/pipeline_state.h"
 #include "runtime/intel/state/saved_pipeline.h"
 #include "runtime/intel/state/urb.h"
 
 namespace packsmith::intel {
+
+// Whether COLOR_CALC_STATE has the stencil references, not 3DSTATE_WM_DEPTH_STENCIL.
+template <class Gen>
+inline constexpr bool kReferencesInConstants =
+    requires(typename Gen::Packets::COLOR_CALC_STATE constants) {
+  constants.stencil_reference_value;
+};
+// The tests as their packet has them: command buffers put references into COLOR_CALC_STATE.
+template <class Gen>
+DepthStencil TestsOf(DepthStencil tests) {
+  if constexpr (kReferencesInConstants<Gen>) tests.front.reference = tests.back.reference = 0;
+  return tests;
+}
 
 template <class Gen>
 class GraphicsPipelineOf final : public GraphicsPipeline {
@@ -52,6 +66,8 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   const MeshUrbPartition& mesh_urb() const { return mesh_urb_; }
   const Rasterization& rasterization() const { return rasterization_; }
   const PixelTraits& pixels() const { return pixels_; }
+  // What draws may set, and the pipeline's own values of it.
+  const DynamicBase& dynamic() const { return dynamic_; }
   // BLEND_STATE with an entry for each target that there can be: hardware fetches all of them.
   absl::Span<const uint32_t> blend() const { return blend_; }
   // The declarations of stream output, if it has one.
@@ -76,6 +92,9 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   absl::Status AddVertexStages(const RenderDevice& device, const GraphicsPipelineOptions& options,
                                const VertexLayout& written);
   absl::Status AddMeshStages(const RenderDevice& device, const GraphicsPipelineOptions& options);
+  // Plans views, and gives the vertex a position for each that is replicated.
+  absl::Status AddViews(const Context& context, const GraphicsPipelineOptions& options,
+                        VertexLayout& written);
   absl::Status AddStreamOutput(const StreamOutput& output, const VertexLayout& written);
 
   const bool has_scratch_ = false;
@@ -85,6 +104,7 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   PushConstantPartition constants_;
   Rasterization rasterization_;
   PixelTraits pixels_;
+  DynamicBase dynamic_;
   std::vector<uint32_t> blend_;
   bool restarts_at_greatest_ = false;
   Fetch fetch_;
@@ -153,7 +173,17 @@ absl::Status GraphicsPipelineOf<Gen>::AddVertexStages(const RenderDevice& device
                        " and ", kFilled.draw_buffer, ", the defaults of VertexIds"));
     }
   }
-  const absl::StatusOr<VertexPlan> vertices = AddVertexInput(options.vertices, state_);
+  // Attributes of an instance stay for all of its views.
+  VertexInput input = options.vertices;
+  std::vector<VertexAttribute> attributes(input.attributes.begin(), input.attributes.end());
+  for (VertexAttribute& attribute : attributes) {
+    if (attribute.step != VertexStep::kInstance) continue;
+    const absl::StatusOr<uint32_t> divisor = DivisorOf(views_, attribute.divisor);
+    if (!divisor.ok()) return divisor.status();
+    attribute.divisor = *divisor;
+  }
+  input.attributes = attributes;
+  const absl::StatusOr<VertexPlan> vertices = AddVertexInput(input, state_);
   if (!vertices.ok()) return vertices.status();
   vertex_plan_ = *vertices;
   restarts_at_greatest_ =
@@ -211,6 +241,43 @@ absl::Status GraphicsPipelineOf<Gen>::AddMeshStages(const RenderDevice& device,
 }
 
 template <class Gen>
+absl::Status GraphicsPipelineOf<Gen>::AddViews(const Context& context,
+                                               const GraphicsPipelineOptions& options,
+                                               VertexLayout& written) {
+  const absl::StatusOr<MultiviewPlan> views = context.PlanViews(options.multiview);
+  if (!views.ok()) return views.status();
+  views_ = *views;
+  if constexpr (CanReplicate<Gen>()) {
+    // Also of pipelines without views, since another one may have had some.
+    if (!state_.Add(ViewsPacket<Gen>(views_))) return state_.status();
+  }
+  if (views_.method == MultiviewMethod::kNone) return absl::OkStatus();
+  const ShaderStages& shaders = options.shaders;
+  if (draws_meshes() || !options.stream_output.varyings.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("several views of a pipeline ",
+                     draws_meshes() ? "of meshes; draw each view by itself, or let the mesh shader "
+                                      "write layers"
+                                    : "with stream output; write vertices by another pipeline"));
+  }
+  if (options.multiview.only_positions_differ &&
+      (shaders.tess_eval != nullptr || shaders.geometry != nullptr)) {
+    return absl::InvalidArgumentError(
+        "MultiviewOptions::only_positions_differ of a pipeline with tessellation or a geometry "
+        "shader; it must be false, since these stages work once for each view");
+  }
+  // The last geometry stage, or what is replicated, selects a layer.
+  rasterization_.layered = true;
+  if (views_.method != MultiviewMethod::kReplication) return absl::OkStatus();
+  if (written.SlotOf(Varying::kClipDistances0to3).has_value()) {
+    return absl::InvalidArgumentError(
+        "clip distances of primitives that hardware draws for each view: it is not known where it "
+        "looks for them; set MultiviewOptions::most_replicated to 0, which draws instances");
+  }
+  return RepeatPosition(views_.positions(), written);
+}
+
+template <class Gen>
 absl::Status GraphicsPipelineOf<Gen>::AddStreamOutput(const StreamOutput& output,
                                                       const VertexLayout& written) {
   const absl::StatusOr<StreamOutPlan> plan = PlanStreamOutput(output, written);
@@ -226,8 +293,20 @@ template <class Gen>
 absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
                                            const GraphicsPipelineOptions& options) {
   const RenderDevice& device = context.device();
-  const absl::StatusOr<VertexLayout> written = MakeVertexLayout(options.varyings);
+  if (device.other_line_width) rasterization_.cherryview = true;
+  if (absl::Status status = CheckDynamicStates(options.dynamic); !status.ok()) return status;
+  const ShaderStages& shaders = options.shaders;
+  dynamic_ = {.states = options.dynamic,
+              .topology = options.vertices.topology,
+              .patch_points = options.vertices.patch_points,
+              .tessellates = shaders.tess_eval != nullptr,
+              .rasterizes_topology =
+                  !draws_meshes() && shaders.tess_eval == nullptr && shaders.geometry == nullptr,
+              .tests = options.depth_stencil};
+  if (draws_meshes()) dynamic_.states &= ~kDynamicTopology;
+  absl::StatusOr<VertexLayout> written = MakeVertexLayout(options.varyings);
   if (!written.ok()) return written.status();
+  if (absl::Status status = AddViews(context, options, *written); !status.ok()) return status;
   const absl::StatusOr<AttributePlan> attributes = PlanAttributes(*written, options.inputs);
   if (!attributes.ok()) return attributes.status();
   attributes_ = *attributes;
@@ -249,7 +328,8 @@ absl::Status GraphicsPipelineOf<Gen>::Make(const Context& context,
   pixels_ = TraitsOf(options.shaders.fragment);
   if (absl::Status status = AddRasterization(rasterization_, pixels_, state_); !status.ok())
     return status;
-  if (absl::Status status = AddDepthStencil(options.depth_stencil, state_); !status.ok())
+  if (absl::Status status = AddDepthStencil(TestsOf<Gen>(options.depth_stencil), state_);
+      !status.ok())
     return status;
   if (absl::Status status = AddColorBlend(options.blend, pixels_, state_); !status.ok())
     return status;

@@ -1,4 +1,5 @@
-// Queries of a command buffer, and draws and dispatches that are executed on a condition.
+// Queries of a command buffer, draws and dispatches that are executed on a condition, and
+// performance counters (perf_queries.h).
 //
 //   absl::StatusOr<Queries> samples = context.NewQueries({.kind = QueryKind::kOcclusion,
 //                                                         .count = 16});
@@ -21,6 +22,7 @@
 #include <cstdint>
 
 #include "packsmith/pack.h"
+#include "runtime/intel/driver/perf_queries.h"
 #include "runtime/intel/query/query_pool.h"
 #include "runtime/memory/buffers.h"
 
@@ -51,6 +53,14 @@ class QueryRecorder {
   // Writes results to memory, as QueryPool::Read() does, for what follows: `to` is a multiple of 4.
   // Not on the copy engine.
   virtual bool Copy(const QueryPool& pool, const QueryResults& results, const address& to) = 0;
+
+  // Performance counters: what they counted between the two, in one pass of the work. On the render
+  // engine, from Gfx12.5 on also on compute engines; otherwise FailedPrecondition. Reset() before
+  // each use after the first one.
+  virtual bool Reset(const PerfQueries& queries, uint32_t first, uint32_t count,
+                     uint32_t pass = 0) = 0;
+  virtual bool Begin(const PerfQueries& queries, uint32_t query, uint32_t pass = 0) = 0;
+  virtual bool End(const PerfQueries& queries, uint32_t query, uint32_t pass = 0) = 0;
 
   // Draws and dispatches after this are executed only if a query's (first) result, or the 4 bytes
   // at `value`, are not 0; or, inverted, if they are. Until EndCondition(), or another condition.

@@ -14,8 +14,10 @@
 #include "runtime/intel/batch/pipeline_select.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
+#include "runtime/intel/driver/perf_queries.h"
 #include "runtime/intel/driver/query_recorder.h"
 #include "runtime/intel/driver/recorders.h"
+#include "runtime/intel/query/perf_reports.h"
 #include "runtime/intel/query/queries.h"
 
 namespace packsmith::intel {
@@ -45,6 +47,24 @@ class QueryRecorderOf final : public QueryRecorder {
     return CanCompute("copies results of queries") && Track(to, CacheDomain::kOtherWrite) &&
            CopyQueryResults(commands_.batch_, pool, results, to, Engine());
   }
+  bool Reset(const PerfQueries& queries, uint32_t first, uint32_t count, uint32_t pass) override {
+    if (!CanUse(queries, first, count, pass)) return false;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (!ResetPerfQuery(commands_.batch_, queries.At(first + i, pass))) return false;
+    }
+    return true;
+  }
+  bool Begin(const PerfQueries& queries, uint32_t query, uint32_t pass) override {
+    return CanUse(queries, query, 1, pass) &&
+           BeginPerfQuery(commands_.batch_, queries.At(query, pass), queries.IdOf(query, pass),
+                          Engine());
+  }
+  bool End(const PerfQueries& queries, uint32_t query, uint32_t pass) override {
+    return CanUse(queries, query, 1, pass) &&
+           EndPerfQuery(commands_.batch_, queries.At(query, pass), queries.IdOf(query, pass),
+                        Engine());
+  }
+
   bool SetCondition(const QueryPool& pool, uint32_t query,
                     const PredicateOptions& options) override {
     conditional_ = CanCompute("takes conditions") &&
@@ -85,6 +105,9 @@ class QueryRecorderOf final : public QueryRecorder {
         break;
     }
     return engine;
+  }
+  bool CanUse(const PerfQueries& queries, uint32_t first, uint32_t count, uint32_t pass) {
+    return commands_.CanRecord() && commands_.Check(queries.Check(first, count, pass));
   }
   // Samples are counted by the 3D pipeline.
   bool SelectFor(const QueryPool& pool) {

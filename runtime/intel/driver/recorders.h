@@ -26,8 +26,11 @@
 #include "runtime/intel/compute/compute_state.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/draws.h"
+#include "runtime/intel/driver/dynamic_state_of.h"
 #include "runtime/intel/driver/graphics_pipeline_of.h"
+#include "runtime/intel/driver/recorder_parts.h"
 #include "runtime/intel/driver/recording.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/pipeline/depth_packets.h"
 #include "runtime/intel/pipeline/output_packets.h"
 #include "runtime/intel/pipeline/vertex_packets.h"
@@ -38,17 +41,6 @@
 #include "runtime/intel/state/vertex_reach.h"
 
 namespace packsmith::intel {
-
-// What both record to.
-template <class Gen>
-struct RecorderParts {
-  Context& context;
-  Recording& recording;
-  Batch<Gen>& batch;
-  Binder<Gen>& binder;
-  DrawState<Gen>& state;
-  ComputeState<Gen>& compute;
-};
 
 // A use of a buffer through a cache.
 struct TrackedUse {
@@ -196,10 +188,7 @@ class DrawRecorder {
   absl::Status Operate(DepthOperationOptions operation);
   // The targets of that.
   const std::vector<TrackedUse>& targets() const { return targets_; }
-  absl::Status SetColorConstants(const ColorConstants& constants) {
-    return intel::SetColorConstants(constants, parts_.recording.dynamic(), parts_.batch,
-                                    parts_.state);
-  }
+  DynamicRecorder<Gen>& dynamic() { return dynamic_; }
 
   // Everything that draws use, by which cache; whether it has changed since it was asked for.
   const std::vector<TrackedUse>& uses();
@@ -242,6 +231,7 @@ class DrawRecorder {
   static bool OfConstants(BindingStage stage, F f);
 
   const RecorderParts<Gen> parts_;
+  DynamicRecorder<Gen> dynamic_{parts_};
   SamplerTables<Gen> samplers_;
   const GraphicsPipelineOf<Gen>* pipeline_ = nullptr;
   const GraphicsPipelineOf<Gen>* drawn_ = nullptr;  // by the last draw, whose URB the GPU has
@@ -250,6 +240,7 @@ class DrawRecorder {
   std::vector<Viewport> viewports_;
   std::vector<Scissor> scissors_;
   uint32_t width_ = 1, height_ = 1;  // of the targets
+  uint32_t layers_ = ~uint32_t{0};   // of those that have the fewest
   DepthTargets depth_targets_;       // their images are the next two
   ImageSurface depth_, stencil_;
   // What the GPU is told for clears and resolves, apart from what draws have set.
@@ -272,7 +263,8 @@ class DispatchRecorder {
         table_(parts_) {}
 
   absl::Status Bind(const ComputeKernel& kernel) {
-    return parts_.compute.Bind(kernel) ? absl::OkStatus() : parts_.compute.status();
+    if (!parts_.compute.Bind(kernel)) return parts_.compute.status();
+    return SetScratch(kernel);
   }
   absl::Status SetViews(absl::Span<const View> views) {
     table_.SetViews(views);
@@ -311,9 +303,37 @@ class DispatchRecorder {
   }
 
  private:
+  // The context's scratch memory for the width that runs, unless an earlier kernel had enough.
+  absl::Status SetScratch(const ComputeKernel& kernel) {
+    uint32_t needed = 0;
+    for (unsigned i = 0; i < kSimdWidths; ++i) {
+      // Without a local size the width is not known yet.
+      const bool may_run = !parts_.compute.has_shape() || parts_.compute.shape().entry == i;
+      if (kernel.entries[i].present && may_run)
+        needed = std::max(needed, kernel.entries[i].scratch);
+    }
+    if (needed <= scratch_bytes_) return absl::OkStatus();
+    const absl::StatusOr<ThreadScratch> scratch =
+        parts_.context.ScratchFor(ScratchStage::kCompute, needed);
+    if (!scratch.ok()) {
+      return absl::Status(scratch.status().code(),
+                          absl::StrCat("compute kernel: ", scratch.status().message()));
+    }
+    if (!parts_.compute.SetScratch({.per_thread = scratch->per_thread,
+                                    .base = scratch->place,
+                                    .surface = scratch->surface,
+                                    .surface_buffer = scratch->states,
+                                    .memory_buffer = scratch->memory})) {
+      return parts_.compute.status();
+    }
+    scratch_bytes_ = scratch->per_thread;
+    return absl::OkStatus();
+  }
+
   const RecorderParts<Gen> parts_;
   SamplerTables<Gen> samplers_;
   StageTables<Gen> table_;
+  uint32_t scratch_bytes_ = 0;  // of a thread, that the compute state has
   uint32_t sampler_table_ = 0;
   std::vector<TrackedUse> uses_;
   bool uses_changed_ = true;
@@ -441,8 +461,10 @@ absl::Status DrawRecorder<Gen>::Bind(const GraphicsPipeline& pipeline) {
   const auto& next = static_cast<const GraphicsPipelineOf<Gen>&>(pipeline);
   if (pipeline_ == &next) return absl::OkStatus();
   pipeline_ = &next;
+  for (const gpu::BufferUse& use : next.scratch_uses()) parts_.batch.Use(use.buffer, use.flags);
   viewports_changed_ = true;
   parts_.state.Bind(next.state());
+  dynamic_.SetStale();
   if constexpr (kMeshes) {
     if (next.draws_meshes()) {
       SetMeshUrb(parts_.state, next.mesh_urb());
@@ -498,6 +520,11 @@ absl::Status DrawRecorder<Gen>::SetTargets(const RenderTargets& targets,
   const auto at_level = [](uint32_t size, uint32_t level) { return std::max(1u, size >> level); };
   width_ = first != nullptr ? at_level(first->width, first->first_level) : targets.width;
   height_ = first != nullptr ? at_level(first->height, first->first_level) : targets.height;
+  layers_ = ~uint32_t{0};
+  for (const ImageSurface& color : targets.colors) layers_ = std::min(layers_, color.layers);
+  for (const ImageSurface* depth : {targets.depth, targets.stencil}) {
+    if (depth != nullptr) layers_ = std::min(layers_, depth->layers);
+  }
   viewports_changed_ = true;
   tables_[static_cast<unsigned>(BindingStage::kPixel)].SetLeading(colors);
   targets_.clear();
@@ -617,6 +644,14 @@ void DrawRecorder<Gen>::SetNoMeshes() {
 
 template <class Gen>
 absl::Status DrawRecorder<Gen>::Leave() {
+  if constexpr (Gen::kFacts.wa_16014912113) {
+    // What draws next divides the URB without knowing of the domain stage's part.
+    if (drawn_ != nullptr && DomainPartChanges(drawn_->urb(), UrbPartition())) {
+      typename Batch<Gen>::Group group(parts_.batch, LeaveDomainDwords<Gen>());
+      if (!LeaveDomain(parts_.state, group, drawn_->urb())) return parts_.batch.status();
+    }
+    drawn_ = nullptr;
+  }
   if constexpr (kMeshes) {
     if (drawn_ == nullptr || !drawn_->draws_meshes()) return absl::OkStatus();
     if constexpr (Gen::kFacts.wa_14015814527) {
@@ -726,10 +761,16 @@ absl::Status DrawRecorder<Gen>::Prepare(bool meshes) {
               "shader"
             : "a draw of vertices with a pipeline of meshes: these draw groups, by MeshDrawCall");
   }
+  if (pipeline_->views().layer_count() > layers_) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "a draw of view ", pipeline_->views().layer_count() - 1, ", whose layer targets of ",
+        layers_, layers_ == 1 ? " layer" : " layers", " lack: SetTargets() others"));
+  }
   if (viewports_changed_) {
     if (absl::Status status = SetViewportStates(); !status.ok()) return status;
     viewports_changed_ = false;
   }
+  if (absl::Status status = dynamic_.Apply(*pipeline_); !status.ok()) return status;
   for (unsigned i = 0; i < kStages; ++i) {
     if (!tables_[i].changed()) continue;
     if (absl::Status status = tables_[i].Bind(static_cast<BindingStage>(i)); !status.ok()) {

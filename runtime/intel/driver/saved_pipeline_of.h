@@ -81,18 +81,22 @@ struct SavedKernelPointer {
   uint32_t code = kNothing;
   uint32_t offset = 0;
 };
-// What the bytes are: "pipe", and of which generation.
+// What the bytes are: "pipe", of which version, and of which generation. The version must change
+// when the meaning of what is kept does, unless its size or the layout of states shows it.
+inline constexpr uint64_t kSavedPipelineVersion = 2;
 template <class Gen>
-constexpr uint64_t kPipelineTag = uint64_t{0x70697065} << 32 | Gen::kVersion;
+constexpr uint64_t kPipelineTag =
+    uint64_t{0x70697065} << 32 | kSavedPipelineVersion << 16 | Gen::kVersion;
 // What a pipeline draws, a bit each.
 inline constexpr uint32_t kSavedMeshes = 1, kSavedTasks = 2, kSavedDrawId = 4, kSavedFirst = 8;
 
 template <class Gen>
 template <class F>
 bool GraphicsPipelineOf<Gen>::EachPlainPart(F f) {
-  return f(vertex_plan_) && f(attributes_) && f(urb_) && f(mesh_urb_) && f(constants_) &&
-         f(rasterization_) && f(pixels_) && f(restarts_at_greatest_) && f(fetch_) &&
-         f(streams_out_) && f(streamed_.buffers) && f(writing_) && f(not_writing_);
+  return f(vertex_plan_) && f(attributes_) && f(views_) && f(urb_) && f(mesh_urb_) &&
+         f(constants_) && f(rasterization_) && f(pixels_) && f(dynamic_) &&
+         f(restarts_at_greatest_) && f(fetch_) && f(streams_out_) && f(streamed_.buffers) &&
+         f(writing_) && f(not_writing_);
 }
 
 template <class Gen>
@@ -101,7 +105,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const
   // Nothing below changes it.
   auto& self = const_cast<GraphicsPipelineOf&>(*this);
   std::vector<uint32_t> words;
-  if (!SavePipeline(state_.core(), words)) return false;
+  if (!SavePipeline(TablesOf<Gen>::kTables.layout, state_.core(), words)) return false;
   std::vector<Kernels::Found> codes;
   std::vector<SavedKernelPointer> pointers;
   const bool known = EachKernelPointer<Gen>(
@@ -130,7 +134,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const
   to.PutAll(absl::MakeConstSpan(blend_));
   for (const auto& stream : streamed_.streams) to.PutAll(absl::MakeConstSpan(stream));
   return self.EachPlainPart([&](const auto& part) {
-    to.Put(part);
+    to.PutSized(part);
     return true;
   });
 }
@@ -160,9 +164,12 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   std::unique_ptr<GraphicsPipelineOf> made(new GraphicsPipelineOf(kind));
   bool whole = from.GetAll(pointers) && from.GetAll(words) && from.GetAll(made->blend_);
   for (auto& stream : made->streamed_.streams) whole = whole && from.GetAll(stream);
-  whole = whole && made->EachPlainPart([&](auto& part) { return from.Get(part); });
+  whole = whole && made->EachPlainPart([&](auto& part) { return from.GetSized(part); });
   constexpr unsigned kBlendDwords = Gen::Packets::BLEND_STATE::dwords_needed(kMostBlendTargets);
-  if (!whole || !from.empty() || made->blend_.size() != kBlendDwords) return damaged();
+  if (!whole || !from.empty() || made->blend_.size() != kBlendDwords ||
+      made->views_.views - 1 >= kMostViews) {
+    return damaged();
+  }
   PipelineCore& core = made->state_.core();
   absl::Status loaded = LoadPipeline(TablesOf<Gen>::kTables.layout, words, core);
   if (!loaded.ok()) return loaded;
@@ -178,7 +185,7 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
     if (next == pointers.size()) return false;
     const SavedKernelPointer& pointer = pointers[next++];
     if (pointer.code == SavedKernelPointer::kNothing) return true;
-    return pointer.code < offsets.size() &&
+    return pointer.code < offsets.size() && pointer.offset < codes[pointer.code].size() &&
            Pointer::Write(packed, uint64_t{offsets[pointer.code]} + pointer.offset);
   });
   if (!placed || next != pointers.size()) return damaged();

@@ -138,6 +138,8 @@ bool CommandBufferOf<Gen>::Draw(const StreamOutputDraw& draw) {
         "a draw of what stream output wrote, from offset ", draw.offset, " on with a stride of ",
         draw.stride, " bytes; both must be multiples of 4, the stride not 0, and `written` set")));
   }
+  uint32_t instances = draw.instances;
+  if (!TakeViews(instances)) return false;
   const auto set = [](uint32_t offset, uint32_t value) {
     return Load{.register_offset_ = offset, .data_dword = value};
   };
@@ -155,7 +157,7 @@ bool CommandBufferOf<Gen>::Draw(const StreamOutputDraw& draw) {
     const auto dwords = (math.Load32(draw.written) - math.Constant(draw.offset)) >> 2;
     const auto vertices = (dwords * math.Constant(divisor.factor)) >> divisor.shift;
     return math.StoreRegister32(G::_3DPRIM_VERTEX_COUNT::register_offset, vertices) &&
-           batch_.Emit(set(G::_3DPRIM_INSTANCE_COUNT::register_offset, draw.instances),
+           batch_.Emit(set(G::_3DPRIM_INSTANCE_COUNT::register_offset, instances),
                        set(G::_3DPRIM_START_VERTEX::register_offset, 0),
                        set(G::_3DPRIM_START_INSTANCE::register_offset, draw.first_instance),
                        set(G::_3DPRIM_BASE_VERTEX::register_offset, 0));

@@ -105,6 +105,8 @@ struct ColorConstants {
   float alpha_reference = 0;
   // Gfx8: those of DepthStencil. Later generations have them in its packet: here they must be 0.
   uint32_t front_stencil_reference = 0, back_stencil_reference = 0;
+
+  friend bool operator==(const ColorConstants&, const ColorConstants&) = default;
 };
 
 enum class StencilOp : uint8_t {

@@ -72,8 +72,9 @@ struct Rasterization {
   RasterClipDistances clip_distances = {};
   bool scissor = true;  // otherwise only the viewport limits
   LineMode line_mode = LineMode::kDefault;
-  float line_width = 1;     // pixels
-  bool cherryview = false;  // Gfx8: that platform has line widths in another place
+  float line_width = 1;  // pixels
+  // Gfx8: that platform has line widths in another place. Command buffers' pipelines set it.
+  bool cherryview = false;
   bool last_line_pixel = false;
   bool line_stipple = false;     // with the pattern of SetLineStipple()
   bool polygon_stipple = false;  // with the pattern of SetPolygonStipple()

@@ -28,7 +28,8 @@
 
 namespace packsmith::intel {
 
-// Memory that each thread has for itself.
+// Memory that each thread has for itself. Command buffers' pipelines (runtime/intel/driver) have it
+// of the context if only `bytes_per_thread` is set.
 struct ShaderScratch {
   // What the program needs; 0: nothing. Packets up to Gfx12 state the next power of two, from 1 KiB
   // to 2 MiB; later the surface does.

@@ -109,6 +109,22 @@ absl::StatusOr<VertexLayout> MakeVertexLayout(absl::Span<const Varying> written,
   return layout;
 }
 
+absl::Status RepeatPosition(unsigned positions, VertexLayout& layout) {
+  if (positions <= 1) return absl::OkStatus();
+  const unsigned more = positions - 1;
+  if (layout.count + more > kMostSlots) {
+    return absl::OutOfRangeError(absl::StrCat("a vertex of ", layout.count, " slots with ",
+                                              positions, " positions; it has at most ", kMostSlots,
+                                              " slots"));
+  }
+  const unsigned position = *layout.SlotOf(Varying::kPosition);
+  std::copy_backward(layout.slots.begin() + position, layout.slots.begin() + layout.count,
+                     layout.slots.begin() + layout.count + more);
+  std::fill_n(layout.slots.begin() + position, positions, Varying::kPosition);
+  layout.count += more;
+  return absl::OkStatus();
+}
+
 uint8_t BarycentricsOf(const FragmentInputs& inputs, bool per_sample) {
   constexpr uint32_t kModes[2][3] = {
       {kPerspectivePixel, kPerspectiveCentroid, kPerspectiveSample},

@@ -81,6 +81,11 @@ enum class LocationPlacement : uint8_t {
 absl::StatusOr<VertexLayout> MakeVertexLayout(
     absl::Span<const Varying> written, LocationPlacement placement = LocationPlacement::kPacked);
 
+// Gives the position this many slots, one after the other: of primitives that are drawn once for
+// each view (runtime/intel/state/multiview.h). SlotOf() finds the first one. OutOfRange if there is
+// no room.
+absl::Status RepeatPosition(unsigned positions, VertexLayout& layout);
+
 enum class Interpolation : uint8_t { kPerspective, kLinear, kFlat };
 enum class InterpolationPlace : uint8_t { kPixel, kCentroid, kSample };
 

@@ -18,7 +18,6 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_QUERY_PERF_REPORTS_H_
 #define PACKSMITH_RUNTIME_INTEL_QUERY_PERF_REPORTS_H_
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -29,6 +28,7 @@
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/batch/cache_rules.h"
+#include "runtime/intel/query/perf_delta.h"
 #include "runtime/intel/query/queries.h"
 
 namespace packsmith::intel {
@@ -56,16 +56,6 @@ bool BeginPerfQuery(Batch<Gen>& batch, const address& at, uint32_t id,
 template <class Gen>
 bool EndPerfQuery(Batch<Gen>& batch, const address& at, uint32_t id,
                   const QueryEngine& engine = {});
-
-// How much each counter grew.
-struct PerfDelta {
-  uint64_t ticks = 0;   // of timestamps: before Xe2 modulo 2^32
-  uint64_t clocks = 0;  // of the GPU: before Xe2 modulo 2^32
-  // What the metric set assigns: `a` has 36 counters before Xe2, the first 32 of them modulo 2^40,
-  // and 64 from then on, when there are no others.
-  std::array<uint64_t, 64> a = {};
-  std::array<uint32_t, 8> b = {}, c = {};
-};
 
 // From the report at the beginning and the one at the end, PerfReport<Gen>::length dwords each.
 // DataLoss if they are not a query's with this id; FailedPrecondition if they are of different

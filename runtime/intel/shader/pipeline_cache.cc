@@ -35,17 +35,6 @@ struct IndexEntry {
 };
 static_assert(sizeof(IndexEntry) == 32);
 
-uint32_t CheckOf(absl::Span<const uint8_t> bytes, uint32_t before = 0) {
-  uLong crc = before;
-  // zlib counts in 32 bits.
-  while (!bytes.empty()) {
-    const size_t piece = std::min<size_t>(bytes.size(), size_t{1} << 30);
-    crc = crc32(crc, bytes.data(), static_cast<uInt>(piece));
-    bytes.remove_prefix(piece);
-  }
-  return static_cast<uint32_t>(crc);
-}
-
 uint64_t Aligned(uint64_t offset) { return (offset + 7) & ~uint64_t{7}; }
 
 absl::Span<const uint8_t> BytesOfText(const std::string& text) {
@@ -67,6 +56,17 @@ CacheKey CacheKeyOf(absl::Span<const uint8_t> bytes) {
   constexpr Wide kPrime = wide(0x0000000001000000, 0x000000000000013b);
   for (const uint8_t byte : bytes) hash = (hash ^ byte) * kPrime;
   return {static_cast<uint64_t>(hash), static_cast<uint64_t>(hash >> 64)};
+}
+
+uint32_t CacheCheckOf(absl::Span<const uint8_t> bytes, uint32_t before) {
+  uLong crc = before;
+  // zlib counts in 32 bits.
+  while (!bytes.empty()) {
+    const size_t piece = std::min<size_t>(bytes.size(), size_t{1} << 30);
+    crc = crc32(crc, bytes.data(), static_cast<uInt>(piece));
+    bytes.remove_prefix(piece);
+  }
+  return static_cast<uint32_t>(crc);
 }
 
 absl::Status PipelineCache::Load(const std::string& path) {
@@ -100,7 +100,7 @@ absl::Status PipelineCache::Load(FileBytes file) {
     return damaged("it should have ", header.count, " pipelines, more than fit");
   }
   const size_t index_end = sizeof(header) + header.count * sizeof(IndexEntry);
-  if (CheckOf(bytes.subspan(kChecked, index_end - kChecked)) != header.check) {
+  if (CacheCheckOf(bytes.subspan(kChecked, index_end - kChecked)) != header.check) {
     return damaged("its index does not have the expected checksum");
   }
   if (header.identity != CacheKeyOf(BytesOfText(options_.identity))) {
@@ -151,7 +151,7 @@ absl::Status PipelineCache::Save(const std::string& path) const {
   }
   // The bytes stay as long as the cache. Damaged ones are not passed on as good.
   std::erase_if(sorted, [](const auto& pair) {
-    return !pair.second.checked && CheckOf(pair.second.bytes) != pair.second.check;
+    return !pair.second.checked && CacheCheckOf(pair.second.bytes) != pair.second.check;
   });
   std::sort(sorted.begin(), sorted.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -169,8 +169,8 @@ absl::Status PipelineCache::Save(const std::string& path) const {
                    .size = offset};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   const auto header_bytes = BytesOfValues(&header, 1);
-  header.check =
-      CheckOf(BytesOfValues(index.data(), index.size()), CheckOf(header_bytes.subspan(kChecked)));
+  header.check = CacheCheckOf(BytesOfValues(index.data(), index.size()),
+                              CacheCheckOf(header_bytes.subspan(kChecked)));
 
   absl::StatusOr<FileWriter> writer = FileWriter::Create(path);
   if (!writer.ok()) return writer.status();
@@ -194,7 +194,7 @@ std::optional<absl::Span<const uint8_t>> PipelineCache::Find(const CacheKey& key
   }
   Entry& entry = found->second;
   if (!entry.checked) {
-    if (CheckOf(entry.bytes) != entry.check) {
+    if (CacheCheckOf(entry.bytes) != entry.check) {
       ++statistics_.damaged;
       ++statistics_.misses;
       --statistics_.entries;
@@ -213,13 +213,13 @@ absl::Span<const uint8_t> PipelineCache::Add(const CacheKey& key, absl::Span<con
   if (!options_.enabled || bytes.size() > options_.most_bytes || bytes.size() > ~uint32_t{0}) {
     return bytes;
   }
-  const uint32_t check = CheckOf(bytes);
+  const uint32_t check = CacheCheckOf(bytes);
   auto copy = std::make_unique<uint8_t[]>(bytes.size());
   if (!bytes.empty()) std::memcpy(copy.get(), bytes.data(), bytes.size());
   MutexLock lock(mutex_);
   if (const auto found = entries_.find(key); found != entries_.end()) {
     Entry& entry = found->second;
-    if (entry.checked || CheckOf(entry.bytes) == entry.check) {
+    if (entry.checked || CacheCheckOf(entry.bytes) == entry.check) {
       entry.checked = true;
       return entry.bytes;
     }

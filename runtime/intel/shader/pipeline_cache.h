@@ -54,6 +54,9 @@ struct CacheKey {
 // a cryptographic hash, cut to 128 bits, is a key as well.
 CacheKey CacheKeyOf(absl::Span<const uint8_t> bytes);
 
+// CRC-32: what tells damaged bytes from whole ones.
+uint32_t CacheCheckOf(absl::Span<const uint8_t> bytes, uint32_t before = 0);
+
 struct PipelineCacheStatistics {
   uint64_t entries = 0;
   uint64_t bytes = 0;   // of all pipelines

@@ -79,7 +79,8 @@ absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread
   absl::StatusOr<gpu::Buffer> memory = buffers_->Create({.size = scratch.threads * bytes,
                                                          .zone = options_.zone,
                                                          .name = "scratch",
-                                                         .alignment = 4096});
+                                                         .alignment = 4096,
+                                                         .placement = options_.placement});
   if (!memory.ok()) return memory.status();
   scratch.memory = *memory;
   scratch.base = {memory->address - options_.general_base, memory->handle};

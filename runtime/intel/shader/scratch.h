@@ -67,6 +67,8 @@ class ScratchPool {
     const GenerationFacts* facts = nullptr;
     gpu::ZoneId zone = {};
     uint64_t general_base = 0;  // the general state base
+    // Where in the zone: at its end, if others take it from its beginning.
+    gpu::Placement placement = gpu::Placement::kBest;
   };
 
   // `buffers` must outlive this.

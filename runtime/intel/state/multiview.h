@@ -59,6 +59,10 @@ struct MultiviewPlan {
   uint32_t instance_multiplier() const { return method == MultiviewMethod::kInstances ? views : 1; }
   // Positions in an entry of the vertex shader.
   uint32_t positions() const { return method == MultiviewMethod::kReplication ? views : 1; }
+  // Of the targets: the number of layers that the views need.
+  uint32_t layer_count() const {
+    return method == MultiviewMethod::kNone ? 1 : layers[views - 1] + 1u;
+  }
   uint64_t packed_layers() const {
     uint64_t packed = 0;
     for (uint32_t i = 0; i < views; ++i) packed |= uint64_t{layers[i]} << 4 * i;

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "runtime/base/type_name.h"
+
 namespace packsmith::intel {
 namespace {
 
@@ -10,9 +12,26 @@ absl::Status NotAPipeline() {
   return absl::DataLossError("these are not the packets of a pipeline of this generation");
 }
 
+// A hash of where each packet is: words of a build with another layout are not taken for this
+// one's. (FNV-1a.)
+uint32_t FingerprintOf(const StateLayout& layout) {
+  uint32_t hash = 0x811c9dc5;
+  const auto add = [&](uint32_t value) { hash = (hash ^ value) * 0x01000193; };
+  for (unsigned i = 0; i < layout.packet_count; ++i) {
+    const StatePacket& packet = layout.packets[i];
+    if (packet.part == 0) continue;  // a companion, which is never a pipeline's
+    for (const char c : TypeNameIn(packet.function)) add(static_cast<unsigned char>(c));
+    add(packet.dwords);
+    add(packet.addresses);
+    add(packet.group);
+  }
+  return hash;
+}
+
 }  // namespace
 
-bool SavePipeline(const PipelineCore& pipeline, std::vector<uint32_t>& to) {
+bool SavePipeline(const StateLayout& layout, const PipelineCore& pipeline,
+                  std::vector<uint32_t>& to) {
   if (!pipeline.status.ok()) return false;
   for (const PipelinePacket& packet : pipeline.packets) {
     if (!packet.dynamic.empty()) return false;
@@ -20,7 +39,9 @@ bool SavePipeline(const PipelineCore& pipeline, std::vector<uint32_t>& to) {
   for (const StateAddress address : pipeline.addresses) {
     if (BufferOf(address) != 0) return false;
   }
-  // Of each packet its index and its numbers of dwords and addresses, then all dwords.
+  // The layout, and of each packet its index and its numbers of dwords and addresses, then all
+  // dwords.
+  to.push_back(FingerprintOf(layout));
   to.push_back(static_cast<uint32_t>(pipeline.packets.size()));
   for (const PipelinePacket& packet : pipeline.packets) {
     to.insert(to.end(), {packet.packet, packet.dwords, packet.addresses});
@@ -32,6 +53,8 @@ bool SavePipeline(const PipelineCore& pipeline, std::vector<uint32_t>& to) {
 absl::Status LoadPipeline(const StateLayout& layout, absl::Span<const uint32_t> words,
                           PipelineCore& to) {
   constexpr size_t kHeader = 3;
+  if (words.empty() || words[0] != FingerprintOf(layout)) return NotAPipeline();
+  words.remove_prefix(1);
   if (words.empty() || words[0] > layout.packet_count || words.size() < 1 + words[0] * kHeader) {
     return NotAPipeline();
   }

@@ -1,8 +1,9 @@
 // Pipelines' packets as words that hold in another run of a program: for caches.
 //
 //   std::vector<uint32_t> words;
-//   if (SavePipeline(pipeline.core(), words)) …            // keep them
-//   absl::Status status = LoadPipeline(TablesOf<Gfx9>::kTables.layout, words, other.core());
+//   const StateLayout& layout = TablesOf<Gfx9>::kTables.layout;
+//   if (SavePipeline(layout, pipeline.core(), words)) …            // keep them
+//   absl::Status status = LoadPipeline(layout, words, other.core());
 //
 // The words are of one generation and of one version of this library. Offsets in packets, such as
 // those of kernels, are the caller's to correct.
@@ -21,9 +22,11 @@ namespace packsmith::intel {
 
 // Appends the words. False, and nothing is appended, if a packet has dynamic members or the address
 // of a buffer, which another run has elsewhere.
-bool SavePipeline(const PipelineCore& pipeline, std::vector<uint32_t>& to);
+bool SavePipeline(const StateLayout& layout, const PipelineCore& pipeline,
+                  std::vector<uint32_t>& to);
 
-// Fills an empty pipeline. DataLoss if these are not the words of a pipeline with this layout.
+// Fills an empty pipeline. DataLoss if these are not the words of a pipeline with this layout: of
+// another generation, or of a build whose states are laid out otherwise.
 absl::Status LoadPipeline(const StateLayout& layout, absl::Span<const uint32_t> words,
                           PipelineCore& to);
 

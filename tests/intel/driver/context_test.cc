@@ -1,4 +1,5 @@
 // Contexts: which generation they are made for, in what order jobs begin, what threads share.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -7,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/generation_driver.h"
+#include "runtime/intel/driver/graphics_pipeline.h"
 #include "tests/intel/driver/machine.h"
 
 namespace packsmith::intel {
@@ -40,6 +42,70 @@ TEST(ContextOfTest, EveryGenerationHasAContext) {
     ASSERT_TRUE(made.ok()) << made.status();
     EXPECT_STREQ((*made)->generation().name, driver->name);
     EXPECT_NE((*made)->mocs(), 0u);
+  }
+}
+
+TEST(ContextOfTest, CherryviewHasItsMemoryInFourGibibytes) {
+  constexpr uint64_t kEnd = uint64_t{1} << 32;
+  Machine machine("gfx8", {.part = "chv", .address_bits = 32});
+  ASSERT_NE(machine.context, nullptr);
+  for (const gpu::Zone& zone : machine.context->space().zones()) EXPECT_LE(zone.end, kEnd);
+  const gpu::Buffer buffer = machine.BufferOf("bytes", std::vector<uint8_t>(256, 1));
+  EXPECT_LT(buffer.address, kEnd);
+  // Lines have their width in another field, dynamic or not, and scratch memory is in reach.
+  const auto code = machine.context->NewKernel(std::vector<uint8_t>(64));
+  ASSERT_TRUE(code.ok());
+  VertexShader vertex{.entry = {.offset = *code, .start_register = 2}};
+  vertex.program.scratch.bytes_per_thread = 1024;
+  const auto pipeline = machine.context->NewGraphicsPipeline(
+      {.shaders = {.vertex = &vertex},
+       .rasterization = {.primitive = RasterPrimitive::kLines, .line_width = 9},
+       .dynamic = kDynamicLineWidth});
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+  auto commands = machine.context->NewCommandBuffer({});
+  ASSERT_TRUE(commands.ok()) << commands.status();
+  EXPECT_TRUE((*commands)->SetVertexBuffers({}));
+  EXPECT_TRUE((*commands)->Bind(**pipeline));
+  EXPECT_TRUE((*commands)->Draw({.vertices = 2})) << (*commands)->status();
+  EXPECT_TRUE((*commands)->SetDynamic({.line_width = 12}));
+  EXPECT_TRUE((*commands)->Draw({.vertices = 2})) << (*commands)->status();
+  machine.Run(**commands);
+  ASSERT_EQ(machine.works.size(), 2u);
+  constexpr uint64_t kPixel = 128;  // 7 bits after the point
+  const uint64_t widths[] = {9, 12};
+  for (size_t draw = 0; draw < 2; ++draw) {
+    for (const auto& [name, dwords] : machine.works[draw].states) {
+      if (name == "3DSTATE_SF") {
+        EXPECT_EQ(machine.Field(name, dwords, "CHV Line Width"), widths[draw] * kPixel);
+        EXPECT_EQ(machine.Field(name, dwords, "Line Width"), 0u);
+      }
+      if (name == "3DSTATE_VS") {
+        const auto place = machine.Field(name, dwords, "Scratch Space Base Pointer");
+        ASSERT_TRUE(place.has_value());
+        EXPECT_LT(*place, kEnd);
+        EXPECT_TRUE(machine.IsResident(*place, 1024));
+      }
+    }
+  }
+  EXPECT_EQ(machine.problems, std::vector<std::string>());
+}
+
+TEST(ContextOfTest, ZonesAreInTheDevicesAddressSpace) {
+  const struct {
+    unsigned bits;
+    uint64_t end;
+  } cases[] = {{47, uint64_t{1} << 47}, {48, uint64_t{1} << 48}, {57, uint64_t{1} << 47}};
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.bits);
+    auto device = gpu::HostDevice::Create(
+        {.device = {.family = "intel", .generation = "xe2"}, .address_bits = one.bits});
+    ASSERT_TRUE(device.ok());
+    const auto made = Context::Create(**device, {});
+    ASSERT_TRUE(made.ok()) << made.status();
+    uint64_t end = 0;
+    for (const gpu::Zone& zone : (*made)->space().zones()) end = std::max(end, zone.end);
+    EXPECT_LE(end, one.end);
+    EXPECT_GT(end, one.end / 2);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,16 @@ class DrawFixture : public testing::TestWithParam<std::string> {
       if (name == packet) return dwords;
     }
     return {};
+  }
+
+  // A field of that.
+  uint64_t StateField(size_t work, const char* packet, const char* field) {
+    const std::vector<uint32_t> dwords = StateOf(work, packet);
+    EXPECT_FALSE(dwords.empty()) << packet;
+    if (dwords.empty()) return ~uint64_t{0};
+    const std::optional<uint64_t> value = machine_.Field(packet, dwords, field);
+    EXPECT_TRUE(value.has_value()) << packet << ", " << field;
+    return value.value_or(~uint64_t{0});
   }
 
   Machine machine_;

@@ -8,8 +8,8 @@ import sys
 import tempfile
 import unittest
 
-TRIANGLE, DRIVER, PARTS, MOCK, UNPACK, SOURCE = (
-    os.path.abspath(sys.argv.pop(1)) for _ in range(6))
+TRIANGLE, DRIVER, PARTS, EXTRAS, MOCK, UNPACK, SOURCE = (
+    os.path.abspath(sys.argv.pop(1)) for _ in range(7))
 GENERATIONS = ("gfx8", "gfx9", "gfx11", "gfx12", "gfx125", "xe2", "xe3")
 NODE = "/dev/dri/renderD128"
 DEVICES = {"bdw": "gfx8", "skl": "gfx9", "icl": "gfx11", "tgl": "gfx12", "tgl:xe": "gfx12",
@@ -118,6 +118,22 @@ class ExamplesTest(unittest.TestCase):
         self.assertLess(names.index("3DSTATE_SO_DECL_LIST"), names.index("3DPRIMITIVE"))
         # A clear and a resolve before the draws, each with a packet that ends it.
         self.assertGreaterEqual(names[:names.index("3DPRIMITIVE")].count("3DSTATE_WM_HZ_OP"), 4)
+
+    def test_the_extras_decode(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            cores = [f"{folder}/{name}" for name in ("frame", "first", "second")]
+            run(EXTRAS, *cores)
+            frame, *passes = (records(core, "--strict", "--fail-on=fault") for core in cores)
+        self.check(frame, 4, 1)
+        names = [r["name"] for r in frame if r["type"] == "packet"]
+        self.assertLess(names.index("3DSTATE_SLICE_TABLE_STATE_POINTERS"),
+                        names.index("3DPRIMITIVE"))
+        for counted in passes:
+            self.check(counted, 1, 0)
+            names = [r["name"] for r in counted if r["type"] == "packet"]
+            draw = names.index("3DPRIMITIVE")
+            self.assertEqual(names[:draw].count("MI_REPORT_PERF_COUNT"), 1)
+            self.assertEqual(names[draw:].count("MI_REPORT_PERF_COUNT"), 1)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 #include "tests/intel/driver/machine.h"
 
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/decode/fields/fields.h"
 #include "runtime/generations/generations.h"
+#include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/sim/memory_access.h"
 #include "runtime/sim/streamer.h"
@@ -128,11 +131,20 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
       {.device = {.family = "intel",
                   .generation = generation_,
                   .verx10 = static_cast<int>((*driver)->version)},
+       .address_bits = options.address_bits,
        .run = [this](gpu::HostDevice& host, const gpu::Job& job) { return Execute(host, job); },
        .complete_by_hand = options.complete_by_hand});
   EXPECT_TRUE(made.ok()) << made.status();
   device = *std::move(made);
-  auto created = Context::Create(*device, {.subslices = 4, .pipelines = options.pipelines});
+  std::optional<RenderDevice> part;
+  if (!options.part.empty()) {
+    const auto found = FindRenderDevice(options.part);
+    EXPECT_TRUE(found.ok()) << found.status();
+    if (found.ok()) part = *found;
+  }
+  auto created = Context::Create(
+      *device,
+      {.device = part, .subslices = 4, .slices = options.slices, .pipelines = options.pipelines});
   EXPECT_TRUE(created.ok()) << created.status();
   if (created.ok()) context = *std::move(created);
 }
@@ -140,6 +152,7 @@ Machine::Machine(absl::string_view generation, const Options& options) : generat
 absl::Status Machine::Execute(gpu::HostDevice& host, const gpu::Job& job) {
   engines.push_back(job.engine);
   after.emplace_back(job.after.begin(), job.after.end());
+  residents.emplace_back(job.residents.begin(), job.residents.end());
   const auto tables = FindGeneration(generation_);
   if (!tables.ok()) return tables.status();
   HostMemory memory(host);
@@ -173,6 +186,28 @@ void Machine::Run(CommandBuffer& commands) {
   const auto done = context->Wait(*fence, absl::Seconds(10));
   ASSERT_TRUE(done.ok()) << done.status();
   ASSERT_TRUE(*done);
+}
+
+std::optional<uint64_t> Machine::Field(absl::string_view packet, absl::Span<const uint32_t> dwords,
+                                       absl::string_view field) const {
+  const auto tables = FindGeneration(generation_);
+  EXPECT_TRUE(tables.ok()) << tables.status();
+  const tables::Container& container = tables->container(tables->FindContainer(packet));
+  const auto bytes =
+      absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(dwords.data()), dwords.size() * 4);
+  const decode::Scope scope(*tables, container, bytes);
+  for (uint32_t i = 0; i < container.leaves.count; ++i) {
+    const uint32_t leaf = container.leaves.first + i;
+    if (tables->string(tables->leaf(leaf).name) == field) return scope.Number(leaf);
+  }
+  return std::nullopt;
+}
+
+bool Machine::IsResident(uint64_t address, uint64_t size) const {
+  for (const gpu::Resident& one : residents.back()) {
+    if (one.address <= address && address + size <= one.address + one.size) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> DriverGenerations() {

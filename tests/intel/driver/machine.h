@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "runtime/intel/driver/command_buffer.h"
 #include "runtime/intel/driver/context.h"
+#include "runtime/memory/device.h"
 #include "runtime/memory/host_device.h"
 #include "runtime/sim/observer.h"
 
@@ -36,6 +38,9 @@ class Machine {
   struct Options {
     bool complete_by_hand = false;
     PipelineCache* pipelines = nullptr;
+    std::vector<uint32_t> slices = {};  // ContextOptions::slices
+    std::string part = {};              // of FindRenderDevice(); empty: the context's choice
+    unsigned address_bits = 48;
   };
 
   explicit Machine(absl::string_view generation) : Machine(generation, Options()) {}
@@ -45,6 +50,11 @@ class Machine {
   gpu::Buffer BufferOf(absl::string_view name, absl::Span<const uint8_t> bytes);
   // Submits, and waits until it is done.
   void Run(CommandBuffer& commands);
+  // A field of a packet or state, by its name; empty: it has no such field.
+  std::optional<uint64_t> Field(absl::string_view packet, absl::Span<const uint32_t> dwords,
+                                absl::string_view field) const;
+  // Whether the last job has listed the memory that is there.
+  bool IsResident(uint64_t address, uint64_t size) const;
 
   // Called for each draw and dispatch, to do what shaders would do.
   std::function<void(const sim::Work&, sim::WorkMemory&)> shaders;
@@ -60,6 +70,7 @@ class Machine {
   std::vector<std::string> problems;  // anything that was not exact
   std::vector<std::string> engines;   // of each job
   std::vector<std::vector<gpu::Fence>> after;
+  std::vector<std::vector<gpu::Resident>> residents;
 
  private:
   absl::Status Execute(gpu::HostDevice& host, const gpu::Job& job);

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/base/debug.h"
+#include "runtime/intel/driver/saved_bytes.h"
 #include "runtime/intel/shader/pipeline_cache.h"
 #include "tests/intel/driver/draw_fixture.h"
 
@@ -18,6 +19,14 @@ class PipelinesTest : public DrawFixture {
  protected:
   ~PipelinesTest() override { SetDebug(0); }
   static void On(DebugSwitch which) { SetDebug(static_cast<uint32_t>(which)); }
+
+  // With the right checksum.
+  static DrawnBytes Resealed(absl::Span<const uint8_t> bytes) {
+    SavedBytes sealed;
+    for (const uint8_t byte : bytes.first(bytes.size() - 4)) sealed.Put(byte);
+    sealed.Seal();
+    return {sealed.bytes().begin(), sealed.bytes().end()};
+  }
 
   static constexpr CacheKey kKey = {.low = 1, .high = 2}, kOther = {.low = 2, .high = 2};
 
@@ -151,11 +160,13 @@ TEST_P(PipelinesTest, WhatIsNotAPipelineIsDataLoss) {
   for (size_t size = 0; size < whole.size(); size += 1 + size / 7) {
     EXPECT_EQ(find(whole.first(size)).code(), absl::StatusCode::kDataLoss) << size;
   }
-  // Any other word: an error, or a pipeline with another value.
+  // Any other word is damage. With a checksum that agrees it is an error, or a pipeline with
+  // another value.
   for (size_t at = 0; at + 4 <= whole.size(); at += 4 + at / 16 / 4 * 4) {
     DrawnBytes changed(whole.begin(), whole.end());
     for (size_t i = 0; i < 4; ++i) changed[at + i] ^= 0xff;
-    (void)find(changed);
+    EXPECT_EQ(find(changed).code(), absl::StatusCode::kDataLoss) << at;
+    (void)find(Resealed(changed));
   }
   // A kernel is not a pipeline, nor the reverse.
   ComputeKernel kernel;
@@ -166,6 +177,38 @@ TEST_P(PipelinesTest, WhatIsNotAPipelineIsDataLoss) {
             absl::StatusCode::kDataLoss);
   EXPECT_EQ(run.machine.context->FindComputeKernel(kKey).status().code(),
             absl::StatusCode::kDataLoss);
+}
+
+TEST_P(PipelinesTest, WhatAnotherBuildOrGenerationKeptIsDataLoss) {
+  PipelineCache cache({.identity = "test"});
+  Run run(GetParam(), cache);
+  ASSERT_TRUE(run.New(&kKey).ok());
+  ComputeKernel kernel;
+  kernel.simd16() = {.present = true, .offset = 64};
+  kernel.local_size = {8, 1, 1};
+  ASSERT_TRUE(run.machine.context->NewComputeKernel(kOther, DrawnBytes(128, 0x44), kernel).ok());
+  // Another generation with the same cache.
+  Run other(GetParam() == "gfx9" ? "gfx11" : "gfx9", cache);
+  EXPECT_EQ(other.machine.context->FindGraphicsPipeline(kKey).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(other.machine.context->FindComputeKernel(kOther).status().code(),
+            absl::StatusCode::kDataLoss);
+  // The first eight bytes say what it is, of which version and generation.
+  constexpr CacheKey kChanged = {.low = 5}, kChangedKernel = {.low = 6};
+  const auto change = [&](const CacheKey& from, const CacheKey& to) {
+    const absl::Span<const uint8_t> whole = *cache.Find(from);
+    DrawnBytes changed(whole.begin(), whole.end());
+    changed[2] ^= 1;  // the version
+    cache.Add(to, Resealed(changed));
+  };
+  change(kKey, kChanged);
+  change(kOther, kChangedKernel);
+  EXPECT_EQ(run.machine.context->FindGraphicsPipeline(kChanged).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(run.machine.context->FindComputeKernel(kChangedKernel).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(run.machine.context->FindGraphicsPipeline(kKey).ok());
+  EXPECT_TRUE(run.machine.context->FindComputeKernel(kOther).ok());
 }
 
 TEST_P(PipelinesTest, KernelsAreKeptWithTheirCode) {
