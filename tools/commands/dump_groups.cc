@@ -36,13 +36,6 @@ namespace {
 
 using tools::Then;
 
-// Paths without their folders.
-std::vector<std::string> NamesOf(const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  for (const std::string& path : paths) names.push_back(path.substr(path.rfind('/') + 1));
-  return names;
-}
-
 // Decodes dumps of one GPU after the other, all to one output.
 class Groups {
  public:
@@ -161,7 +154,7 @@ class Groups {
         sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
         return;
       case Format::kHtml:
-        if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOf(arguments_.files)});
+        if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOfFiles()});
         sinks.first = page_.get();
         return;
       case Format::kCsv:
@@ -170,6 +163,16 @@ class Groups {
       case Format::kC:
         break;  // They have no records.
     }
+  }
+
+  // Of the inputs, without their folders. They may hold names that nobody else should read.
+  std::vector<std::string> NamesOfFiles() const {
+    std::vector<std::string> names;
+    if (arguments_.redact) return names;
+    for (const std::string& path : arguments_.files) {
+      names.push_back(path.substr(path.rfind('/') + 1));
+    }
+    return names;
   }
 
   decode::TextOptions OptionsOfText(Sinks& sinks) {
