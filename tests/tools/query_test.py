@@ -104,6 +104,21 @@ class QueryTest(ProgramTest):
                 "record": line["record"], "field": line["field"], "value": line["value"],
                 "name": line.get("enum", "")})
 
+    def test_csv_has_one_heading_also_without_values_and_of_several_gpus(self) -> None:
+        heading = "kind,number,submission,address,record,field,value,name"
+        none = self.run_it(f"--where={TOPOLOGY}=0xff", "--format=csv", *CORES)
+        self.assertEqual((none.returncode, none.stdout.decode()), (0, heading + "\n"))
+        others = sorted(str(path) for path in CAPTURE.parent.glob("tgl-gl-basic/*.core.zst"))
+        both = self.run_it(f"--query={TOPOLOGY}", "--format=csv", *CORES, *others)
+        lines = both.stdout.decode().splitlines()
+        self.assertEqual((lines[0], lines.count(heading)), (heading, 1))
+        rows = [line for capture in (CORES, others) for line in self.run_it(
+            f"--query={TOPOLOGY}", "--format=csv", *capture).stdout.decode().splitlines()[1:]]
+        # Draws are counted on.
+        self.assertEqual([row.split(",")[2:] for row in lines[1:]],
+                         [row.split(",")[2:] for row in rows])
+        self.assertGreater(int(lines[-1].split(",")[1]), int(rows[-1].split(",")[1]))
+
     def test_state_of_all_kinds_of_work(self) -> None:
         # No draw alone reads STATE_BASE_ADDRESS.
         core = self.file("a.core", fixtures.core(

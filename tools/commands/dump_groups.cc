@@ -24,12 +24,14 @@
 #include "runtime/hang/report_sink.h"
 #include "runtime/hang/report_text.h"
 #include "runtime/html/page.h"
+#include "runtime/query/query.h"
 #include "tools/commands/formats.h"
 #include "tools/commands/hang.h"
 #include "tools/failures.h"
 #include "tools/kernels.h"
 #include "tools/output.h"
 #include "tools/progress_sink.h"
+#include "tools/query_rows.h"
 
 namespace packsmith::commands {
 namespace {
@@ -195,7 +197,11 @@ class Groups {
   void MakeSinks(Sinks& sinks) {
     if (arguments_.questions.IsList()) {
       // Only the list is written.
-      sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, arguments_.format));
+      if (arguments_.questions.IsQuery() && rows_ == nullptr) {
+        rows_ = tools::MakeQueryRows(*output_, arguments_.format);
+      }
+      sinks.Put(sinks.writer,
+                arguments_.questions.MakeSink(*output_, rows_.get(), arguments_.format));
       return;
     }
     MakeWriter(sinks);
@@ -309,7 +315,9 @@ class Groups {
   tools::Disassembler disassembler_;
   std::unique_ptr<tools::KernelFiles> kernels_;
   std::unique_ptr<tools::CliOutput> output_;
-  std::unique_ptr<html::Page> page_;  // of all groups; writes to the output
+  // Of all groups; they write to the output.
+  std::unique_ptr<html::Page> page_;
+  std::unique_ptr<query::Rows> rows_;
   std::vector<std::string> reasons_;  // for exit code 1
   int result_ = kGood;
   bool any_ = false;    // whether a first pass decoded anything
