@@ -73,7 +73,7 @@ Lines Ask(absl::string_view fields, const std::vector<std::string>& conditions =
 }
 
 TEST(Query, ARowIsAFieldThatADrawFindsSet) {
-  const Lines lines = Ask("3DSTATE_VF_TOPOLOGY.*");
+  const Lines lines = Ask("3DSTATE_VF_TOPOLOGY.Primitive*");
   EXPECT_THAT(lines.rows,
               ElementsAre("draw 1: 3DSTATE_VF_TOPOLOGY.Primitive Topology Type = 4 TRILIST",
                           "draw 2: 3DSTATE_VF_TOPOLOGY.Primitive Topology Type = 4 TRILIST",
@@ -84,7 +84,7 @@ TEST(Query, ARowIsAFieldThatADrawFindsSet) {
 }
 
 TEST(Query, OnlyChangesAreRowsIfThatIsAsked) {
-  EXPECT_THAT(Ask("Primitive Topology Type,vertex count*", {}, true).rows,
+  EXPECT_THAT(Ask("3dstate_vf_topology.primitive topology type,vertex count*", {}, true).rows,
               ElementsAre("draw 1: 3DSTATE_VF_TOPOLOGY.Primitive Topology Type = 4 TRILIST",
                           "draw 1: 3DPRIMITIVE.Vertex Count Per Instance = 3 ",
                           "draw 2: 3DPRIMITIVE.Vertex Count Per Instance = 6 ",
@@ -92,7 +92,7 @@ TEST(Query, OnlyChangesAreRowsIfThatIsAsked) {
 }
 
 TEST(Query, AllConditionsHoldInRecordsOfTheSameDraw) {
-  const std::vector<std::string> strips = {"Primitive Topology Type=TRISTRIP"};
+  const std::vector<std::string> strips = {"3DSTATE_VF_TOPOLOGY.Primitive*=TRISTRIP"};
   EXPECT_THAT(Ask("Vertex Count Per Instance", strips).rows,
               ElementsAre("draw 3: 3DPRIMITIVE.Vertex Count Per Instance = 6 "));
   EXPECT_THAT(Ask("Vertex Count Per Instance",
@@ -108,7 +108,7 @@ TEST(Query, AllConditionsHoldInRecordsOfTheSameDraw) {
 
 TEST(Query, ProblemsOfStreamsAreHandedOver) {
   // The batch does not end.
-  const Lines lines = Ask("Primitive Topology Type", {}, false, "");
+  const Lines lines = Ask("3DSTATE_VF_TOPOLOGY.Primitive*", {}, false, "");
   EXPECT_THAT(lines.rows, SizeIs(3));
   EXPECT_THAT(lines.problems, SizeIs(1));
 }
