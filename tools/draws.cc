@@ -8,13 +8,12 @@
 #include "runtime/decode/sinks/draws_sink.h"
 #include "runtime/decode/sinks/uses_sink.h"
 #include "tools/payloads.h"
-#include "tools/query.h"
 
 namespace packsmith::tools {
 
 absl::Status DrawQuestions::Check() const {
   if (IsQuery()) {
-    if (absl::Status status = ParseQuery(query, where).status(); !status.ok()) return status;
+    if (absl::Status status = query::ParseQuery(query, where).status(); !status.ok()) return status;
   }
   uint64_t address = 0;
   if (uses.empty() || ParseAddress(address)) return absl::OkStatus();
@@ -23,10 +22,10 @@ absl::Status DrawQuestions::Check() const {
 
 std::vector<std::string> DrawQuestions::Fields() const {
   if (!IsQuery()) return {};
-  const absl::StatusOr<Query> parsed = ParseQuery(query, where);
+  const absl::StatusOr<query::Query> parsed = query::ParseQuery(query, where);
   if (!parsed.ok()) return {};
   std::vector<std::string> fields = parsed->fields;
-  for (const Condition& condition : parsed->conditions) fields.push_back(condition.field);
+  for (const query::Condition& condition : parsed->conditions) fields.push_back(condition.field);
   return fields;
 }
 
@@ -49,16 +48,13 @@ void DrawQuestions::Set(decode::Options& options) const {
   options.bound.dispatch = dispatch;
 }
 
-std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output,
+std::unique_ptr<decode::Sink> DrawQuestions::MakeSink(decode::Output& output, query::Rows* rows,
                                                       absl::string_view format) const {
   const bool jsonl = format == "jsonl";
   if (IsQuery()) {
-    Query parsed = *ParseQuery(query, where);  // checked by Check()
+    query::Query parsed = *query::ParseQuery(query, where);  // checked by Check()
     parsed.only_changes = changes;
-    return MakeQuerySink(output, std::move(parsed),
-                         jsonl             ? QueryFormat::kJsonLines
-                         : format == "csv" ? QueryFormat::kCsv
-                                           : QueryFormat::kText);
+    return query::MakeQuerySink(*rows, std::move(parsed));
   }
   if (draws) return decode::MakeDrawsSink(output, jsonl);
   if (payloads) return MakePayloadsSink(output, jsonl);

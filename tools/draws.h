@@ -12,6 +12,7 @@
 #include "runtime/decode/decoder.h"
 #include "runtime/decode/record.h"
 #include "runtime/decode/sinks/overview_sink.h"
+#include "runtime/query/query.h"
 
 namespace packsmith::tools {
 
@@ -42,8 +43,10 @@ struct DrawQuestions {
   absl::Status Missing(uint64_t draws_seen, uint64_t dispatches_seen) const;
   // Sets what the decoder reports.
   void Set(decode::Options& options) const;
-  // For IsList(). `format` is that of --format. `output` must outlive the sink.
-  std::unique_ptr<decode::Sink> MakeSink(decode::Output& output, absl::string_view format) const;
+  // For IsList(). `rows`: where a query's values go; null if it is none. `format` is that of
+  // --format. `output` and `rows` must outlive the sink.
+  std::unique_ptr<decode::Sink> MakeSink(decode::Output& output, query::Rows* rows,
+                                         absl::string_view format) const;
 
  private:
   // Parses the value of --uses.

@@ -315,14 +315,26 @@ std::optional<std::string> DesignatorReader::ReadValue(const Member& member, con
   const auto leaf = leaves_.find({bit, member.width});
   const bool counts = leaf == leaves_.end() || leaf->second.counts;
   std::optional<std::string> text;
-  if ((raw != initial && (counts || initial != 0)) || always) {
+  if (((raw != initial && (counts || initial != 0)) || always) &&
+      !SharesAnAddress(member, bit, there)) {
     text = TextOf(member, place, bit, raw);
   }
   const uint64_t packs = text ? raw : initial;
+  if (text && member.type == MemberType::kAddress) addresses_.emplace_back(bit, there);
   Check(member, packs);
   Pack(bit, member.width, packs);
   if (!text && always) return language_ == Language::kCpp ? "{}" : "0";
   return text;
+}
+
+// C adds addresses to the other bits of their dwords. Of views of the same bits, only the first one
+// has a value if one of them is an address.
+bool DesignatorReader::SharesAnAddress(const Member& member, uint64_t bit, uint32_t width) const {
+  if (language_ == Language::kCpp) return false;
+  if (member.type == MemberType::kAddress) return decode::ReadBits(packed_, bit, width) != 0;
+  return std::any_of(addresses_.begin(), addresses_.end(), [&](const auto& address) {
+    return bit < address.first + address.second && address.first < bit + width;
+  });
 }
 
 void DesignatorReader::Pack(uint64_t bit, uint32_t width, uint64_t raw) {

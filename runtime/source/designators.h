@@ -78,6 +78,7 @@ class DesignatorReader {
   std::optional<std::string> RealText(const Member& member, uint64_t raw) const;
   std::string IntegerText(const Member& member, uint64_t bit, uint64_t value) const;
   std::string CodeText(uint64_t bit, const Member& member, uint64_t value) const;
+  bool SharesAnAddress(const Member& member, uint64_t bit, uint32_t width) const;
   void Check(const Member& member, uint64_t raw);
   void Pack(uint64_t bit, uint32_t width, uint64_t raw);
 
@@ -90,6 +91,7 @@ class DesignatorReader {
   const uint32_t space_;
   std::vector<uint8_t>& packed_;
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, LeafThere> leaves_;  // by bit and width
+  std::vector<std::pair<uint64_t, uint32_t>> addresses_;  // that have values, by bit and width
   bool refused_ = false;
 };
 

@@ -9,6 +9,9 @@ import unittest
 PAGE = pathlib.Path(sys.argv[1])
 EDGES = pathlib.Path(sys.argv[2])
 
+# What records drivers' calls needs programs around it.
+OF_PROGRAMS_ALONE = {"runtime/capture/records", "runtime/capture/trace"}
+
 
 def rooms(page: str) -> dict[str, set[str]]:
     """The table's rows: a room, and the rooms that it may depend on, in the order of the page."""
@@ -42,7 +45,8 @@ def room(table: dict[str, set[str]], label: str) -> str:
 class ArrowsTest(unittest.TestCase):
     def setUp(self) -> None:
         self.table = rooms(PAGE.read_text(encoding="utf-8"))
-        self.arrows = arrows(self.table, EDGES.read_text(encoding="utf-8"))
+        self.edges = EDGES.read_text(encoding="utf-8")
+        self.arrows = arrows(self.table, self.edges)
         # //runtime itself only gathers the libraries.
         self.arrows = {(a, b): edge for (a, b), edge in self.arrows.items()
                        if not edge.startswith("//runtime:runtime ")}
@@ -64,6 +68,24 @@ class ArrowsTest(unittest.TestCase):
         for a, allowed in self.table.items():
             for b in allowed:
                 self.assertIn((a, b), self.arrows, f"docs/architecture.md: {a} does not use {b}")
+
+    def test_the_library_has_every_room_of_the_runtime(self) -> None:
+        uses: dict[str, set[str]] = {}
+        for line in self.edges.splitlines():
+            user, used = line.split()
+            uses.setdefault(user, set()).add(used)
+        reached, open_ends = set(), ["//runtime:runtime"]
+        while open_ends:
+            target = open_ends.pop()
+            if target not in reached:
+                reached.add(target)
+                open_ends += uses.get(target, ())
+        there = {room(self.table, target) for target in reached}
+        for name in self.table:
+            if name.startswith("runtime/") and name not in OF_PROGRAMS_ALONE:
+                self.assertIn(name, there, f"//runtime does not have {name}: add its libraries to "
+                                           "runtime/BUILD")
+        self.assertFalse(OF_PROGRAMS_ALONE & there)
 
     def test_a_room_stands_below_those_that_it_depends_on(self) -> None:
         order = list(self.table)

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "runtime/encode/encoder.h"
 #include "runtime/generations/generations.h"
 
 namespace packsmith::encode {
@@ -115,6 +116,58 @@ TEST(Json, ErrorsHavePlaces) {
   EXPECT_THAT(Wrong(absl::StrCat(kSchema, R"({"type":"unknown","address":0,"dwords":["1"]})", "\n",
                                  R"({"type":"unknown","address":0,"dwords":["2"]})")),
               HasSubstr("a.jsonl:3:1: error: the byte at 0x0 of space 0 has been given before"));
+}
+
+TEST(Json, AllErrorsAreFoundInOneRunEachWithLineColumnAndCaret) {
+  const auto record = [](absl::string_view fields) {
+    return absl::StrCat(R"({"type":"struct","name":"VERTEX_BUFFER_STATE","address":0,"fields":[)",
+                        fields, "]}");
+  };
+  const std::string wide = record(R"({"name":"Buffer Pitch","value":4096})");
+  const std::string unknown = record(R"({"value":1,"name":"Buffer Pich"})");
+  const size_t wide_at = wide.find("4096"), unknown_at = unknown.find("1,\"name\"");
+  EXPECT_EQ(
+      Wrong(absl::StrCat(kSchema, wide, "\n", unknown, "\n")),
+      absl::StrCat("a.jsonl:2:", wide_at + 1,
+                   ": error: 4096 does not fit: \"Buffer Pitch\" holds 0 to 2048\n  ", wide, "\n  ",
+                   std::string(wide_at, ' '), "^\na.jsonl:3:", unknown_at + 1,
+                   ": error: VERTEX_BUFFER_STATE of gfx9 has no field \"Buffer Pich\"; did you "
+                   "mean Buffer Pitch?\n  ",
+                   unknown, "\n  ", std::string(unknown_at, ' '), "^"));
+}
+
+// The name of a field that must be given in a structure or packet without conditions; empty: there
+// is none.
+std::string RequiredField(const Encoder& encoder, const tables::Container& container) {
+  const tables::Tables& tables = encoder.tables();
+  for (const tables::Leaf& leaf : tables.leaves(container.leaves)) {
+    constexpr uint16_t kNotAsked = tables::kForced | tables::kMustBeOne | tables::kMustBeZero |
+                                   tables::kLength | tables::kOverlap;
+    if ((leaf.flags & kNotAsked) != 0 || encoder.IsValid(leaf, 0)) continue;
+    if (leaf.bit + leaf.width > container.bytes * 8) continue;
+    return absl::StrCat(tables.string(leaf.name), tables.string(leaf.name_suffix));
+  }
+  return "";
+}
+
+TEST(Json, FieldsThatMustNotBeZeroAreRequired) {
+  size_t found = 0;
+  for (const tables::Tables& tables : BuiltInGenerations()) {
+    const Encoder encoder(tables);
+    for (const tables::Container& container : tables.containers()) {
+      const std::string field = RequiredField(encoder, container);
+      if (field.empty()) continue;
+      ++found;
+      const std::string message =
+          Wrong(absl::StrCat(R"({"type":"schema","generation":")", tables.generation(), "\"}\n",
+                             R"({"type":"struct","name":")", tables.string(container.name),
+                             R"(","address":0,"fields":[]})"));
+      EXPECT_THAT(message, HasSubstr("a.jsonl:2:1: error: "));
+      EXPECT_THAT(message, HasSubstr(absl::StrCat(field, "\" is missing")));
+      break;
+    }
+  }
+  EXPECT_GT(found, 0u);
 }
 
 TEST(Json, ADumpHasItsDeviceAndSubmissions) {

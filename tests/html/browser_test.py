@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -447,14 +446,19 @@ class NarrowTest(PageTest):
 
 
 class LargeTest(PageTest):
-    def test_a_large_dump_has_few_elements(self) -> None:
-        # A million dwords, of which each third begins a packet.
-        packet = struct.pack("<3I", 0x11000001, 0x2358, 7)
-        batch = packet * 350_000 + fixtures.words(fixtures.END)
+    def test_20_megabytes_open_and_are_read_with_few_elements(self) -> None:
+        # Draws, each with some state before it.
+        draw = fixtures.words(
+            0x7a000004, 1 << 20, 0, 0, 0, 0,  # PIPE_CONTROL
+            0x784b0000, 4,  # 3DSTATE_VF_TOPOLOGY
+            0x11000001, 0x2358, 7,  # MI_LOAD_REGISTER_IMM
+            0x7b000005, 0, 3, 0, 1, 0, 0)  # 3DPRIMITIVE
+        draws = 20_000_000 // len(draw) + 1
+        batch = draw * draws + fixtures.words(fixtures.END)
         self.open(page(file("large.core", fixtures.core(
             {"family": "intel", "generation": "gfx9"}, batch))))
         self.press("2")
-        self.assertGreater(self.run_js("return packsmith.store.count"), 350_000)
+        self.assertGreater(self.run_js("return packsmith.store.count"), 4 * draws)
         count = "return document.getElementsByTagName('*').length"
         self.assertLess(self.run_js(count), MOST_ELEMENTS)
         self.press("o", "j", "o", "G")
@@ -465,6 +469,10 @@ class LargeTest(PageTest):
         self.search("MI_BATCH_BUFFER_END")
         self.press("g", "n")
         self.assertEqual(self.cursor()["name"], "MI_BATCH_BUFFER_END")
+        # What is in effect at the last draw is found among all of them.
+        self.press("D", "s")
+        self.assertTrue(self.text("#state-title").startswith(f"In effect at draw {draws}: "))
+        self.assertLess(self.run_js(count), MOST_ELEMENTS)
 
 
 if __name__ == "__main__":

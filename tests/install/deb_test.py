@@ -36,8 +36,8 @@ class DebTest(installed.TestCase):
     def test_all_programs_run_from_it(self) -> None:
         programs = sorted(path.name for path in (self.root / "usr/bin").iterdir())
         self.assertLessEqual({"unpack", "pack", "packgen", "packrender", "imglayout",
-                              "packsmith-mock", "packsmith-trace", "packsmith-collect"},
-                             set(programs))
+                              "packsmith-bisect", "packsmith-collect", "packsmith-mock",
+                              "packsmith-trace"}, set(programs))
         control = self.good(run(["dpkg-deb", "-f", DEB, "Version"])).strip()
         for name in programs:
             self.assertRegex(self.good(run([self.root / "usr/bin" / name, "--version"])),

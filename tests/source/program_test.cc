@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "runtime/dump/read.h"
 #include "runtime/generations/generations.h"
@@ -131,6 +132,20 @@ Dump Damaged(const Dump& dump, std::mt19937& random) {
   }
   made.backing = kept;
   return made;
+}
+
+TEST(Program, GivesOneViewOfAnAddressInC) {
+  // Gfx9 has an index in the bits of the auxiliary surface's address, which C would add to it.
+  const absl::StatusOr<Dump> dump =
+      ReadDump("tests/data/captures/skl-gl-basic/00.core.zst", RawOptions());
+  ASSERT_TRUE(dump.ok()) << dump.status();
+  size_t addresses = 0;
+  for (const absl::string_view put : absl::StrSplit(TextOf(*dump, Language::kC), "PS_PUT(")) {
+    if (!absl::StrContains(put, ".AuxiliarySurfaceBaseAddress = ")) continue;
+    ++addresses;
+    EXPECT_FALSE(absl::StrContains(put, ".AuxiliaryTableIndex")) << put;
+  }
+  EXPECT_GT(addresses, 5u);
 }
 
 TEST(Program, ComesOfDamagedCaptures) {

@@ -31,6 +31,7 @@ CAPTURES = [
     ("tests/data/captures/ivb-gl-basic/00.core.zst", ("c",)),
     ("tests/data/captures/hsw-vk-compute/01.core.zst", ("cpp",)),
     ("tests/data/captures/bdw-vk-compute/01.core.zst", ("c",)),
+    ("tests/data/captures/skl-gl-basic/00.core.zst", ("c",)),
     ("tests/data/captures/skl-gl-basic/02.core.zst", ("cpp", "c")),
     ("tests/data/captures/icl-gl-basic/02.core.zst", ("cpp",)),
     ("tests/data/captures/tgl-gl-basic/02.core.zst", ("c",)),

@@ -138,6 +138,12 @@ class LintTest(ProgramTest):
             self.assertIn(line["rule"], text)
             self.assertTrue(line["title"] and line["why"] and line["source"], line["rule"])
 
+    def test_the_page_argues_for_the_rules_that_give_alarms_on_captures(self) -> None:
+        table, argued = DOCS.read_text().split("\n## What real drivers' batches do\n")
+        counts = re.findall(r"^\| (L\d+) \|.* \| (\d+|–) \|$", table, re.MULTILINE)
+        self.assertGreater(len(counts), 25)
+        alarms = {rule for rule, count in counts if count not in ("0", "–")}
+        self.assertEqual(set(re.findall(r"^\| (L\d+) \|", argued, re.MULTILINE)), alarms)
 
     def test_pointers_that_leave_their_zone_are_errors_if_zones_are_given(self) -> None:
         # 3DSTATE_CC_STATE_POINTERS, after a dynamic state base at the batch.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 PROGRAMS = [Path(program).resolve() for program in sys.argv[1:]]
 del sys.argv[1:]
-DESCRIBED = {"unpack", "pack", "packsmith-mock"}
+DESCRIBED = {"unpack", "pack", "packsmith-bisect", "packsmith-mock"}
 
 
 def run(*command: str | Path, **more: object) -> subprocess.CompletedProcess[str]:

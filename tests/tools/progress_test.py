@@ -104,6 +104,13 @@ class ProgressTest(ProgramTest):
         self.assertIn(b"unpack triage: 0 of 1 files", self.shown(60, b"files"))
         self.process.send_signal(signal.SIGKILL)
 
+    def test_lint_and_diff_have_one(self) -> None:
+        dump = self.file("a.core", core(GFX9, words(END)))
+        for verb, files in (("lint", ["-"]), ("diff", [dump, "-"])):
+            self.start(self.program, verb, *files)
+            self.assertIn(b"unpack %s: reading -" % verb.encode(), self.shown(60, b"reading -"))
+            self.assertTrue(self.finish(core(GFX9, words(END))).endswith(WIPE))
+
 
 if __name__ == "__main__":
     unittest.main()

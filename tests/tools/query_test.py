@@ -6,7 +6,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sqlite3
+import subprocess
 import sys
 import unittest
 
@@ -102,6 +104,21 @@ class QueryTest(ProgramTest):
                 "record": line["record"], "field": line["field"], "value": line["value"],
                 "name": line.get("enum", "")})
 
+    def test_csv_has_one_heading_also_without_values_and_of_several_gpus(self) -> None:
+        heading = "kind,number,submission,address,record,field,value,name"
+        none = self.run_it(f"--where={TOPOLOGY}=0xff", "--format=csv", *CORES)
+        self.assertEqual((none.returncode, none.stdout.decode()), (0, heading + "\n"))
+        others = sorted(str(path) for path in CAPTURE.parent.glob("tgl-gl-basic/*.core.zst"))
+        both = self.run_it(f"--query={TOPOLOGY}", "--format=csv", *CORES, *others)
+        lines = both.stdout.decode().splitlines()
+        self.assertEqual((lines[0], lines.count(heading)), (heading, 1))
+        rows = [line for capture in (CORES, others) for line in self.run_it(
+            f"--query={TOPOLOGY}", "--format=csv", *capture).stdout.decode().splitlines()[1:]]
+        # Draws are counted on.
+        self.assertEqual([row.split(",")[2:] for row in lines[1:]],
+                         [row.split(",")[2:] for row in rows])
+        self.assertGreater(int(lines[-1].split(",")[1]), int(rows[-1].split(",")[1]))
+
     def test_state_of_all_kinds_of_work(self) -> None:
         # No draw alone reads STATE_BASE_ADDRESS.
         core = self.file("a.core", fixtures.core(
@@ -121,15 +138,18 @@ class QueryTest(ProgramTest):
         self.assertIn("--format=stats", self.refused("--query=a", "--format=stats", CORES[0]))
         self.assertIn("names of fields", self.refused("--query=,", CORES[0]))
 
-    def test_the_recipes_of_the_page(self) -> None:
-        page = PAGE.read_text(encoding="utf-8")
+    def recipes(self) -> list[str]:
+        recipes = re.findall(r"^```sql\n(.*?)^```$", PAGE.read_text(encoding="utf-8"),
+                             re.MULTILINE | re.DOTALL)
+        self.assertGreater(len(recipes), 3)
+        return recipes
+
+    def results(self, records: list[str]) -> list[list[tuple]]:
+        """What the recipes that ask something find."""
         connection = sqlite3.connect(":memory:")
         self.addCleanup(connection.close)
-        records = self.run_it("--format=jsonl", *CORES).stdout.decode().splitlines()
-        recipes = re.findall(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-        self.assertGreater(len(recipes), 3)
         results = []
-        for recipe in recipes:
+        for recipe in self.recipes():
             # What begins with a point is sqlite's shell's.
             before, shell, after = recipe.partition(".mode tabs\n.import /tmp/records.jsonl line\n")
             for statement in before.split(";"):
@@ -139,11 +159,29 @@ class QueryTest(ProgramTest):
             if shell:
                 connection.executemany("INSERT INTO line VALUES (?)", [(r,) for r in records])
                 connection.executescript(after)
-        self.assertEqual(len(results), len(recipes) - 1)
+        self.assertEqual(len(results), len(self.recipes()) - 1)
+        return results
+
+    def test_the_recipes_of_the_page(self) -> None:
+        records = self.run_it("--format=jsonl", *CORES).stdout.decode().splitlines()
         packets = [json.loads(line) for line in records]
         names = [p["name"] for p in packets if p["type"] == "packet"]
         top = sorted(set(names), key=lambda name: (-names.count(name), name))[:3]
-        self.assertEqual(results[0], [(name, names.count(name)) for name in top])
+        self.assertEqual(self.results(records)[0], [(name, names.count(name)) for name in top])
+
+    def test_the_recipes_of_the_page_in_the_shell_of_sqlite(self) -> None:
+        if shutil.which("sqlite3") is None:
+            self.skipTest("sqlite3 is not installed")
+        records = self.run_it("--format=jsonl", *CORES).stdout
+        text = "".join(self.recipes()).replace("/tmp/records.jsonl",
+                                               self.file("records.jsonl", records))
+        done = subprocess.run(["sqlite3", "-batch", "-bail", ":memory:"], input=text, text=True,
+                              capture_output=True, check=False,
+                              env={"PATH": os.environ["PATH"], "HOME": self.folder})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        expected = [["" if cell is None else str(cell) for cell in row]
+                    for result in self.results(records.decode().splitlines()) for row in result]
+        self.assertEqual([line.split("\t") for line in done.stdout.splitlines()], expected)
 
     def test_the_examples_of_the_page(self) -> None:
         page = PAGE.read_text(encoding="utf-8")

@@ -1,11 +1,14 @@
 #!/usr/bin/python3
 """unpack --redact: nothing of what a dump must not tell is left, and its structure is."""
 
+import base64
 import json
 import os
+import re
 import struct
 import sys
 import unittest
+import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -122,6 +125,27 @@ class CaptureTest(Redacted):
         for option in (f"--kernels={self.path('k')}", "--disassembler=cat", f"--dmesg={HANG}",
                        "--run", "--contexts", "--page-tables"):
             self.assertIn("do not go together", self.refused("--redact", option, self.plain))
+
+
+    def page(self, *arguments: str) -> bytes:
+        """A page for a browser, with what it holds compressed instead of that."""
+        shown = self.good("--format=html", *arguments)
+        held = re.compile(rb'<script type="application/x-packsmith">([^<]*)</script>')
+        content = zlib.decompress(b"".join(base64.b64decode(part) for part in held.findall(shown)))
+        self.assertGreater(len(content), 10_000)
+        return held.sub(b"", shown) + content
+
+    def test_no_page_has_them(self) -> None:
+        # That they would be found: bytes are in the page as they are in memory.
+        name = os.path.basename(self.plain).encode()
+        page = self.page(self.plain)
+        for secret in (*SECRETS.values(), NAME, name, self.shader[:16]):
+            self.assertTrue(secret in page, secret)
+        for arguments in ([], ["--draw=2"]):
+            page = self.page("--redact", *arguments, self.plain)
+            for secret in (*SECRETS.values(), NAME, b"shh", name, self.shader[:16], *NUMBERS):
+                self.assertFalse(secret in page, (arguments, secret))
+            self.assertTrue(b"3DPRIMITIVE" in page)
 
 
 class UnknownTest(Redacted):

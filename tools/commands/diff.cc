@@ -24,6 +24,7 @@
 #include "runtime/aub/play.h"
 #include "runtime/base/command_line.h"
 #include "runtime/base/program/program.h"
+#include "runtime/base/progress.h"
 #include "runtime/base/same_file.h"
 #include "runtime/compare/compare.h"
 #include "runtime/compare/report.h"
@@ -385,6 +386,7 @@ int Diff(int argc, char** argv) {
     if (!known.ok()) return RefuseDiff(absl::StrCat("--gen: ", known.message()));
   }
 
+  const ShowProgress progress("unpack diff");
   Side a(arguments, own), b(arguments, own);
   const std::string& of_b = arguments.inputs.back();
   bool whole = a.Read(arguments.inputs[0], raw, (*draws)[0], (*dispatches)[0]);
@@ -412,6 +414,7 @@ int Diff(int argc, char** argv) {
     }
     absl::StrAppend(&name, ", ", kind, " ", draw + dispatch);
   }
+  SetProgress("comparing");
   const compare::Comparison comparison =
       compare::Compare(*a.trail(), *b.trail(), {.one_dump = one_dump});
   decode::StringOutput text;

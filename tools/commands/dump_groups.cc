@@ -24,24 +24,19 @@
 #include "runtime/hang/report_sink.h"
 #include "runtime/hang/report_text.h"
 #include "runtime/html/page.h"
+#include "runtime/query/query.h"
 #include "tools/commands/formats.h"
 #include "tools/commands/hang.h"
 #include "tools/failures.h"
 #include "tools/kernels.h"
 #include "tools/output.h"
 #include "tools/progress_sink.h"
+#include "tools/query_rows.h"
 
 namespace packsmith::commands {
 namespace {
 
 using tools::Then;
-
-// Paths without their folders.
-std::vector<std::string> NamesOf(const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  for (const std::string& path : paths) names.push_back(path.substr(path.rfind('/') + 1));
-  return names;
-}
 
 // Decodes dumps of one GPU after the other, all to one output.
 class Groups {
@@ -161,7 +156,7 @@ class Groups {
         sinks.Put(sinks.writer, decode::MakeNamesSink(*output_, {!arguments_.no_offsets}));
         return;
       case Format::kHtml:
-        if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOf(arguments_.files)});
+        if (page_ == nullptr) page_ = html::MakePage(*output_, {NamesOfFiles()});
         sinks.first = page_.get();
         return;
       case Format::kCsv:
@@ -170,6 +165,16 @@ class Groups {
       case Format::kC:
         break;  // They have no records.
     }
+  }
+
+  // Of the inputs, without their folders. They may hold names that nobody else should read.
+  std::vector<std::string> NamesOfFiles() const {
+    std::vector<std::string> names;
+    if (arguments_.redact) return names;
+    for (const std::string& path : arguments_.files) {
+      names.push_back(path.substr(path.rfind('/') + 1));
+    }
+    return names;
   }
 
   decode::TextOptions OptionsOfText(Sinks& sinks) {
@@ -192,7 +197,11 @@ class Groups {
   void MakeSinks(Sinks& sinks) {
     if (arguments_.questions.IsList()) {
       // Only the list is written.
-      sinks.Put(sinks.writer, arguments_.questions.MakeSink(*output_, arguments_.format));
+      if (arguments_.questions.IsQuery() && rows_ == nullptr) {
+        rows_ = tools::MakeQueryRows(*output_, arguments_.format);
+      }
+      sinks.Put(sinks.writer,
+                arguments_.questions.MakeSink(*output_, rows_.get(), arguments_.format));
       return;
     }
     MakeWriter(sinks);
@@ -306,7 +315,9 @@ class Groups {
   tools::Disassembler disassembler_;
   std::unique_ptr<tools::KernelFiles> kernels_;
   std::unique_ptr<tools::CliOutput> output_;
-  std::unique_ptr<html::Page> page_;  // of all groups; writes to the output
+  // Of all groups; they write to the output.
+  std::unique_ptr<html::Page> page_;
+  std::unique_ptr<query::Rows> rows_;
   std::vector<std::string> reasons_;  // for exit code 1
   int result_ = kGood;
   bool any_ = false;    // whether a first pass decoded anything

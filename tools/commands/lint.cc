@@ -26,6 +26,7 @@
 #include "runtime/base/command_line.h"
 #include "runtime/base/file.h"
 #include "runtime/base/program/program.h"
+#include "runtime/base/progress.h"
 #include "runtime/base/same_file.h"
 #include "runtime/decode/decoder.h"
 #include "runtime/dump/raw.h"
@@ -314,6 +315,7 @@ int Run(const LintArguments& arguments, const tools::Described& described,
     return RefuseLint(
         absl::StrCat("--address=", arguments.address, " is not a hexadecimal number"));
   }
+  const ShowProgress progress("unpack lint");
   bool whole = true;
   const std::vector<std::string> files = FilesOf(arguments.inputs, whole);
   std::vector<std::string> read = described.inputs;

@@ -1,4 +1,4 @@
-#include "tools/query.h"
+#include "runtime/query/query.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,17 +13,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "runtime/base/unicode.h"
 #include "runtime/compare/record_fields.h"
 #include "runtime/decode/sinks/filter_sink.h"
-#include "runtime/decode/sinks/text_sink.h"
-#include "tools/json_line.h"
 
-namespace packsmith::tools {
+namespace packsmith::query {
 namespace {
 
 using decode::MatchesGlob;
@@ -51,13 +46,7 @@ bool IsValue(const std::string& wanted, const std::string& value, absl::string_v
   return parse(wanted, one) && parse(value, other) && one == other;
 }
 
-// A cell, as RFC 4180 has it.
-std::string Cell(absl::string_view text) {
-  if (text.find_first_of(",\"\r\n") == absl::string_view::npos) return std::string(text);
-  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
-}
-
-struct Row {
+struct Value {
   std::string path;  // of the records from the packet on
   std::string field, value, name;
   bool shown = false;           // it was asked for
@@ -67,7 +56,7 @@ struct Row {
 // A packet's fields, and those of what it points to.
 struct Found {
   std::string packet;
-  std::vector<Row> rows;
+  std::vector<Value> values;
 };
 
 struct Work {
@@ -79,8 +68,7 @@ struct Work {
 
 class QuerySink : public decode::Sink {
  public:
-  QuerySink(decode::Output& output, Query query, QueryFormat format)
-      : output_(output), query_(std::move(query)), format_(format) {}
+  QuerySink(Rows& rows, Query query) : rows_(rows), query_(std::move(query)) {}
 
   void OnSchema(const tables::Tables& tables) override {
     tables_ = &tables;
@@ -110,11 +98,7 @@ class QuerySink : public decode::Sink {
   void OnRemark(absl::string_view text, bool is_problem) override {
     if (!is_problem) return;
     Finish();
-    if (format_ == QueryFormat::kText) {
-      output_.Append(absl::StrCat("problem: ", decode::Harmless(text), "\n"));
-    } else if (format_ == QueryFormat::kJsonLines) {
-      Put(JsonLine().Text("type", "problem").Text("text", text));
-    }
+    rows_.OnProblem(text);
   }
   void OnSummary(const decode::Summary&) override { Finish(); }
 
@@ -145,27 +129,27 @@ class QuerySink : public decode::Sink {
     bool any = false;
     for (const compare::RecordField& field :
          compare::FieldsOf(*tables_, record.container, record.bytes)) {
-      Row row;
-      row.shown = std::any_of(
+      Value value;
+      value.shown = std::any_of(
           query_.fields.begin(), query_.fields.end(),
           [&](const FieldPattern& one) { return Matches(one, record.name, field.name); });
-      bool wanted = row.shown;
+      bool wanted = value.shown;
       for (size_t i = 0; i < query_.conditions.size(); ++i) {
         const Condition& condition = query_.conditions[i];
         if (!Matches(condition.field, record.name, field.name)) continue;
         wanted = any = true;
         if (IsValue(condition.value, compare::NumberOf(*tables_, field),
                     compare::NameOf(*tables_, field))) {
-          row.conditions.insert(i);
+          value.conditions.insert(i);
         }
       }
       any = any || wanted;
       if (!wanted) continue;
-      row.path = path;
-      row.field = field.name;
-      row.value = compare::NumberOf(*tables_, field);
-      row.name = std::string(compare::NameOf(*tables_, field));
-      to_->rows.push_back(std::move(row));
+      value.path = path;
+      value.field = field.name;
+      value.value = compare::NumberOf(*tables_, field);
+      value.name = std::string(compare::NameOf(*tables_, field));
+      to_->values.push_back(std::move(value));
     }
     // Records of one kind have the same fields, except where some are optional or repeated.
     const tables::Container& container = *record.container;
@@ -200,57 +184,29 @@ class QuerySink : public decode::Sink {
     all.push_back(&own_);
     std::set<size_t> met;
     for (const Found* found : all) {
-      for (const Row& row : found->rows) met.insert(row.conditions.begin(), row.conditions.end());
+      for (const Value& value : found->values) {
+        met.insert(value.conditions.begin(), value.conditions.end());
+      }
     }
     if (met.size() < query_.conditions.size()) return;
     for (const Found* found : all) {
-      for (const Row& row : found->rows) {
-        if (row.shown && IsNew(work, row)) Write(work, row);
+      for (const Value& value : found->values) {
+        if (!value.shown || !IsNew(work, value)) continue;
+        rows_.OnRow({work.is_draw, work.number, work.submission, work.address, value.path,
+                     value.field, value.value, value.name});
       }
     }
   }
 
-  bool IsNew(const Work& work, const Row& row) {
+  bool IsNew(const Work& work, const Value& value) {
     if (!query_.only_changes) return true;
-    std::string& last = listed_[{work.is_draw, row.path, row.field}];
-    const std::string value = absl::StrCat("=", row.value);
-    return std::exchange(last, value) != value;
+    std::string& last = listed_[{work.is_draw, value.path, value.field}];
+    const std::string text = absl::StrCat("=", value.value);
+    return std::exchange(last, text) != text;
   }
 
-  void Write(const Work& work, const Row& row) {
-    const char* const kind = work.is_draw ? "draw" : "dispatch";
-    switch (format_) {
-      case QueryFormat::kText:
-        output_.Append(absl::StrCat(
-            kind, " ", work.number, "  ", decode::Harmless(row.path), "  ",
-            decode::Harmless(row.field), "  ", decode::Harmless(row.value),
-            row.name.empty() ? "" : absl::StrCat(" (", decode::Harmless(row.name), ")"), "\n"));
-        return;
-      case QueryFormat::kCsv:
-        if (!std::exchange(headed_, true)) {
-          output_.Append("kind,number,submission,address,record,field,value,name\n");
-        }
-        output_.Append(absl::StrCat(
-            kind, ",", work.number, ",", work.submission, ",0x", absl::Hex(work.address), ",",
-            Cell(decode::Harmless(row.path)), ",", Cell(decode::Harmless(row.field)), ",",
-            Cell(decode::Harmless(row.value)), ",", Cell(decode::Harmless(row.name)), "\n"));
-        return;
-      case QueryFormat::kJsonLines:
-        JsonLine line;
-        line.Text("type", "value").Number(kind, work.number);
-        line.Number("submission", work.submission);
-        line.Text("address", absl::StrFormat("0x%x", work.address));
-        line.Text("record", row.path).Text("field", row.field).Text("value", row.value);
-        if (!row.name.empty()) line.Text("enum", row.name);
-        Put(line);
-        return;
-    }
-  }
-  void Put(JsonLine& line) { output_.Append(JsonWithHiddenEscaped(line.Take())); }
-
-  decode::Output& output_;
+  Rows& rows_;
   const Query query_;
-  const QueryFormat format_;
   const tables::Tables* tables_ = nullptr;
   absl::flat_hash_set<const tables::Container*> never_;  // no field of these matters
   std::pair<uint32_t, uint32_t> context_;
@@ -262,7 +218,6 @@ class QuerySink : public decode::Sink {
   Found own_;                                           // its packet
   std::vector<Found> bound_;
   std::map<std::tuple<bool, std::string, std::string>, std::string> listed_;
-  bool headed_ = false;
 };
 
 }  // namespace
@@ -291,9 +246,8 @@ absl::StatusOr<Query> ParseQuery(absl::string_view fields,
   return query;
 }
 
-std::unique_ptr<decode::Sink> MakeQuerySink(decode::Output& output, Query query,
-                                            QueryFormat format) {
-  return std::make_unique<QuerySink>(output, std::move(query), format);
+std::unique_ptr<decode::Sink> MakeQuerySink(Rows& rows, Query query) {
+  return std::make_unique<QuerySink>(rows, std::move(query));
 }
 
-}  // namespace packsmith::tools
+}  // namespace packsmith::query
