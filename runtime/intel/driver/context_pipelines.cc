@@ -21,11 +21,11 @@
 namespace packsmith::intel {
 namespace {
 
-// What the bytes are: "kern", of which version, and of which generation. The version must change
+// What the bytes are: "kern", in which form, and of which generation. The form's number must change
 // when the meaning of a kernel's members does.
 constexpr uint64_t KernelTagOf(unsigned generation) {
-  constexpr uint64_t kVersion = 2;
-  return uint64_t{0x6b65726e} << 32 | kVersion << 16 | generation;
+  constexpr uint64_t kForm = 2;
+  return uint64_t{0x6b65726e} << 32 | kForm << 16 | generation;
 }
 
 absl::Status NotKept(const CacheKey& key) {
@@ -184,11 +184,12 @@ absl::StatusOr<ComputeKernel> Context::FindComputeKernel(const CacheKey& key) {
       pipelines_ == nullptr ? std::nullopt : pipelines_->Find(key);
   if (!kept.has_value()) return NotKept(key);
   SavedReader reader(*kept);
+  const uint64_t expected = KernelTagOf(generation_.version);
   uint64_t tag = 0;
   ComputeKernel kernel;
   std::vector<uint8_t> code;
-  if (!reader.Unseal() || !reader.Get(tag) || tag != KernelTagOf(generation_.version) ||
-      !reader.GetSized(kernel) || !reader.GetAll(code) || !reader.empty()) {
+  if (!reader.Unseal() || !reader.Get(tag) || tag != expected || !reader.GetSized(kernel) ||
+      !reader.GetAll(code) || !reader.empty()) {
     return absl::DataLossError(
         "what the cache has under this key is damaged, or not a compute kernel of this generation "
         "and version");
