@@ -176,7 +176,8 @@ std::optional<Tiling> Tiling::WithoutSamples() const {
 Tiling Tiling::OfInterleavedSamples(int n) const {
   Tiling pixels = *this;
   // Bits of the sample are bits of x and of y in turn, from bit 1: bit 0 is the pixel's own.
-  const std::array<int, 2> taken = {(n + 1) / 2, n / 2};
+  const SampleBlock block = SampleBlockOf(n);
+  const std::array<int, 2> taken = {block.columns_log2, block.rows_log2};
   pixels.bits_[kSample] = static_cast<uint8_t>(n);
   for (int i = 0; i < n; ++i) pixels.columns_[kSample][i] = columns_[i % 2][1 + i / 2];
   for (const Axis axis : {kX, kY}) {

@@ -32,6 +32,13 @@ struct TilePosition {
 // Text has the bits of the index from the highest to the lowest, each as the bits whose XOR it is:
 // "y1 x1 y0 x0" is Morton order in tiles of 4 by 4, "y0 x0^y0" goes round a tile of 2 by 2 in the
 // shape of a U.
+// Interleaved samples of a pixel: 2^n of them, for n of at most 4, are a block of 2^columns_log2 by
+// 2^rows_log2 neighbours (PRM, volume 5, "Multisampled Surfaces").
+struct SampleBlock {
+  int columns_log2 = 0, rows_log2 = 0;
+};
+constexpr SampleBlock SampleBlockOf(int n) { return {(n + 1) / 2, n / 2}; }
+
 class Tiling {
  public:
   static constexpr int kMaxBits = 16;

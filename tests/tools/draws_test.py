@@ -5,27 +5,19 @@ What is expected is put together here, from the records of the packets as they c
 of a kind is what a draw finds set.
 """
 
-import json
+import functools
 import os
-import pathlib
-import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import fixtures  # noqa: E402
+from fixtures import cores  # noqa: E402
+
 UNPACK = os.path.abspath(sys.argv.pop(1))
-CAPTURES = pathlib.Path("tests/data/captures").absolute()
-
-
-def cores(capture):
-    return sorted(str(p) for p in (CAPTURES / capture).glob("*.core.zst"))
-
-
-def run(*arguments):
-    return subprocess.run([UNPACK, *arguments], capture_output=True, check=False)
-
-
-def lines(*arguments):
-    return [json.loads(line) for line in run("--format=jsonl", *arguments).stdout.splitlines()]
+run = functools.partial(fixtures.run, UNPACK)
+lines = functools.partial(fixtures.lines, UNPACK)
 
 
 def field(record, name):

@@ -2,12 +2,16 @@
 
 import json
 import os
+import pathlib
 import pty
 import struct
 import subprocess
 import tempfile
 import unittest
 from collections.abc import Sequence
+from typing import Any
+
+CAPTURES = pathlib.Path("tests/data/captures").absolute()
 
 END = 0x05000000  # MI_BATCH_BUFFER_END
 UNKNOWN = 0xE0000001
@@ -44,6 +48,20 @@ def core(device: dict[str, object], batch: bytes, index: int = 0,
     header += struct.pack("<IIQQQQQQ", 1, 6, begin + len(notes), 0x1000, 0, len(batch),
                           len(batch), 4)
     return header + notes + batch
+
+
+def cores(capture: str) -> list[str]:
+    """The dumps of a capture of tests/data."""
+    return sorted(str(path) for path in (CAPTURES / capture).glob("*.core.zst"))
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([program, *arguments], capture_output=True, check=False)
+
+
+def lines(program: str, *arguments: str) -> list[dict[str, Any]]:
+    """What it writes as JSON lines."""
+    return [json.loads(line) for line in run(program, "--format=jsonl", *arguments).stdout.splitlines()]
 
 
 def on_terminal(program: str, *arguments: str, **environment: str) -> tuple[bytes, int]:

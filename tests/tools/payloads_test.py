@@ -5,30 +5,22 @@ Mesa's compilers let constants, and then URB data, begin at the start register t
 stage states: that is where the list must have them.
 """
 
-import json
+import functools
 import os
-import pathlib
-import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import fixtures  # noqa: E402
+from fixtures import cores  # noqa: E402
+
 UNPACK = os.path.abspath(sys.argv.pop(1))
-CAPTURES = pathlib.Path("tests/data/captures").absolute()
+run = functools.partial(fixtures.run, UNPACK)
+lines = functools.partial(fixtures.lines, UNPACK)
 GL = ("skl-gl-basic", "icl-gl-basic", "tgl-gl-basic", "dg2-gl-basic")
 COMPUTE = ("bdw-vk-compute", "skl-gl-compute", "icl-gl-compute", "tgl-gl-compute",
            "dg2-gl-compute")
-
-
-def cores(capture):
-    return sorted(str(p) for p in (CAPTURES / capture).glob("*.core.zst"))
-
-
-def run(*arguments):
-    return subprocess.run([UNPACK, *arguments], capture_output=True, check=False)
-
-
-def lines(*arguments):
-    return [json.loads(line) for line in run("--format=jsonl", *arguments).stdout.splitlines()]
 
 
 def value(record, name):

@@ -3,27 +3,21 @@
 
 import json
 import os
-import pathlib
 import struct
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from fixtures import END, ProgramTest, core, words  # noqa: E402
+from fixtures import END, ProgramTest, core, cores, words  # noqa: E402
 
 UNPACK = os.path.abspath(sys.argv.pop(1))
-CAPTURES = pathlib.Path("tests/data/captures").absolute()
 GFX9 = {"family": "intel", "generation": "gfx9"}
 BATCH = 0x1000
 # From the manual's tables of Gfx9.
 POINTS, TRIANGLES, STRIP = 1, 4, 5
 R32G32_FLOAT, R32_UINT = 0x85, 0xD7
 SOURCE, ZERO, ONE = 1, 2, 3
-
-
-def cores(capture: str) -> list[str]:
-    return sorted(str(path) for path in (CAPTURES / capture).glob("*.core.zst"))
 
 
 def floats(*values: float) -> list[int]:

@@ -143,7 +143,6 @@ void Streams::Show(uint32_t stream, uint64_t engines, Frame frame, uint64_t pare
   Position at{stream,
               engines,
               tables_.stream(stream).align,
-              parent,
               walk_.FinderOf(stream, engines),
               !options_.leads && !keeps,
               {},
@@ -438,7 +437,7 @@ uint64_t Streams::ShowUnknown(const Position& at, const Frame& frame) {
   walk_.faults.clear();
   Record record;
   record.type = RecordType::kUnknown;
-  record.parent = at.parent;
+  record.parent = at.packet.parent;
   record.space = frame.space;
   record.address = frame.address;
   record.depth = frame.depth;

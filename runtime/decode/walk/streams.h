@@ -42,13 +42,13 @@ class Streams {
     uint32_t stream;
     uint64_t engines;
     uint64_t align;  // of packets, bytes
-    uint64_t parent;
     tables::PacketFinder& finder;
     // Records of traces are neither reported as leads nor kept as settings.
     bool traces;
     Frames frames;
     std::vector<uint8_t> scratch, patched;
-    // The packet that is shown. (Kept: to clear one for each packet takes as long as to find it.)
+    // The packet that is shown, with the parent of all. (Kept: to clear one for each packet takes
+    // as long as to find it.)
     Shown packet;
   };
 

@@ -32,6 +32,22 @@ _generation_header = rule(
     doc = "A generation's header or source, made from a template.",
 )
 
+def generation_sources(template, suffix = ""):
+    """A source for each generation: <generation><suffix>.cc.
+
+    Args:
+      template: of the source, see the rule above.
+      suffix: of the names.
+    """
+    for name in BATCHES:
+        _generation_header(
+            name = name + suffix + "_source",
+            out = name + suffix + ".cc",
+            generation = name,
+            template = template,
+            visibility = ["//visibility:private"],
+        )
+
 def generation_libraries(template, deps, generations = BATCHES, source = None):
     """A cc_library for each of some generations.
 

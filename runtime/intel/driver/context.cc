@@ -1,6 +1,5 @@
 #include "runtime/intel/driver/context.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -168,13 +167,11 @@ absl::StatusOr<Queries> Context::NewQueries(const QueryPoolOptions& options) {
 }
 
 absl::StatusOr<PerfQueries> Context::NewPerfQueries(const PerfQueryOptions& options) {
-  // Reports have numbers of 31 bits.
-  constexpr uint64_t kMostIds = uint64_t{1} << 31;
   const uint64_t number = uint64_t{options.count} * options.passes;
-  if (number == 0 || number > kMostIds) {
+  if (number == 0 || number > kPerfQueryNumbers) {
     return absl::InvalidArgumentError(absl::StrCat(
         options.count, " queries of performance counters in ", options.passes,
-        " passes; there must be at least one of each, and at most ", kMostIds, " in all"));
+        " passes; there must be at least one of each, and at most ", kPerfQueryNumbers, " in all"));
   }
   const absl::StatusOr<gpu::Buffer> memory =
       buffers_->Create({.size = number * generation_.perf_query_bytes,
@@ -184,7 +181,7 @@ absl::StatusOr<PerfQueries> Context::NewPerfQueries(const PerfQueryOptions& opti
                         .zeroed = true});
   if (!memory.ok()) return memory.status();
   MutexLock lock(mutex_);
-  if (number > kMostIds - perf_ids_) perf_ids_ = 0;
+  if (number > kPerfQueryNumbers - perf_ids_) perf_ids_ = 0;
   const auto first = static_cast<uint32_t>(perf_ids_);
   perf_ids_ += number;
   return PerfQueries(generation_, options, *memory, first);
@@ -209,12 +206,10 @@ absl::StatusOr<gpu::Fence> Context::Submit(CommandBuffer& commands,
   }
   Collect();
   gpu::Residency residency(*buffers_);
-  // What is in scratch memory does not matter, so engines need not wait for each other.
-  std::vector<gpu::BufferHandle> scratch = thread_scratch_->memories();
-  scratch.push_back(scratch_.handle);
   for (const gpu::BufferUse& use : commands.batch().uses().all()) {
+    // What is in scratch memory does not matter, so engines need not wait for each other.
     const bool writes =
-        use.writes() && std::find(scratch.begin(), scratch.end(), use.buffer) == scratch.end();
+        use.writes() && use.buffer != scratch_.handle && !thread_scratch_->Has(use.buffer);
     if (absl::Status status = residency.Add(use.buffer, writes); !status.ok()) return status;
   }
   // Of two threads' jobs that use a buffer the later one finds the earlier.

@@ -30,12 +30,6 @@
 
 namespace packsmith::intel {
 
-// Whether COLOR_CALC_STATE has the stencil references, not 3DSTATE_WM_DEPTH_STENCIL.
-template <class Gen>
-inline constexpr bool kReferencesInConstants =
-    requires(typename Gen::Packets::COLOR_CALC_STATE constants) {
-  constants.stencil_reference_value;
-};
 // The tests as their packet has them: command buffers put references into COLOR_CALC_STATE.
 template <class Gen>
 DepthStencil TestsOf(DepthStencil tests) {

@@ -1,7 +1,6 @@
 #include "runtime/intel/driver/image.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -10,15 +9,13 @@
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/generation_driver.h"
 #include "runtime/layout/format.h"
+#include "runtime/layout/tiling.h"
 
 namespace packsmith::intel {
 namespace {
 
 // Texels of a 3D image in each direction (PRM, RENDER_SURFACE_STATE, Width, Height and Depth).
 constexpr uint32_t kMost3d = 2048;
-// Samples that are interleaved: those of a pixel are a block of this many columns and rows, by the
-// logarithm of their number (PRM, volume 5, "Multisampled Surfaces").
-constexpr std::array<uint32_t, 5> kSampleColumns = {1, 2, 2, 4, 4}, kSampleRows = {1, 1, 2, 2, 4};
 
 // Where levels begin, in elements.
 struct LevelAlignment {
@@ -95,9 +92,9 @@ absl::Status CheckShape(const ImageOptions& options, const ImageRules& rules) {
   return absl::OkStatus();
 }
 
-// What runtime/layout places otherwise than hardware.
-absl::Status CheckPlacement(const ImageOptions& options, const layout::Format& format,
-                            const ImageRules& rules, const LevelAlignment& alignment) {
+// What runtime/layout aligns or places otherwise than hardware.
+absl::Status CheckLevels(const ImageOptions& options, const layout::Format& format,
+                         const ImageRules& rules, const LevelAlignment& alignment) {
   if (rules.surfaces_count_pixels && format.is_block_compressed()) {
     const uint32_t width = alignment.width * format.block_w_px,
                    height = alignment.height * format.block_h_px;
@@ -114,17 +111,24 @@ absl::Status CheckPlacement(const ImageOptions& options, const layout::Format& f
                      " levels; this generation has slices of smaller levels side by side, which is "
                      "not described: use one level, or an array of layers"));
   }
-  // A tile has 32 rows; layers begin with one, slices do not.
-  constexpr uint32_t kTileRows = 32;
-  const uint32_t rows = (options.height + format.block_h_px - 1) / format.block_h_px;
-  const uint32_t aligned = (rows + alignment.height - 1) / alignment.height * alignment.height;
-  if (options.depth > 1 && !options.linear && aligned % kTileRows != 0) {
-    return absl::UnimplementedError(absl::StrCat(
-        "a 3D image whose slices have ", rows, " rows of elements, in tiles of ", kTileRows,
-        "; this generation has no gaps between slices: make the rows a multiple, or the image "
-        "linear"));
-  }
   return absl::OkStatus();
+}
+
+// Layers begin with a tile, packed slices with the next row.
+absl::Status CheckSlices(const ImageOptions& options, const layout::Layout& placement,
+                         const ImageRules& rules, const LevelAlignment& alignment) {
+  if (!rules.slices_are_packed || options.shape != SurfaceShape::k3D || options.depth == 1) {
+    return absl::OkStatus();
+  }
+  const uint32_t block = placement.description().format->block_h_px;
+  const uint32_t rows = (options.height + block - 1) / block;
+  const uint32_t aligned = (rows + alignment.height - 1) / alignment.height * alignment.height;
+  const uint32_t tile = placement.levels()[0].tile_h_el();
+  if (aligned % tile == 0) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "a 3D image whose slices have ", rows, " rows of elements, in tiles of ", tile,
+      "; this generation has no gaps between slices: make the rows a multiple, or the image "
+      "linear"));
 }
 
 }  // namespace
@@ -133,7 +137,8 @@ bool Image::interleaves_samples() const { return placement.description().format-
 
 uint32_t Image::pitch() const {
   const uint32_t of_pixel =
-      interleaves_samples() ? kSampleColumns[std::bit_width(samples()) - 1] : 1;
+      interleaves_samples() ? 1u << layout::SampleBlockOf(std::countr_zero(samples())).columns_log2
+                            : 1;
   return placement.levels()[0].pitch_el * placement.description().format->block_B * of_pixel *
          (tiling == SurfaceTiling::kW ? 2 : 1);
 }
@@ -154,7 +159,7 @@ absl::StatusOr<Image> LayOutImage(const ImageOptions& options, const GenerationF
   }
   const LevelAlignment alignment = AlignmentOf(*format, rules);
   absl::Status status = CheckShape(options, rules);
-  if (status.ok()) status = CheckPlacement(options, *format, rules, alignment);
+  if (status.ok()) status = CheckLevels(options, *format, rules, alignment);
   if (!status.ok()) return Named(options, status);
 
   const bool is_3d = options.shape == SurfaceShape::k3D;
@@ -175,6 +180,8 @@ absl::StatusOr<Image> LayOutImage(const ImageOptions& options, const GenerationF
       .align_h_el = chooses_alignment ? alignment.height : 0,
   });
   if (!placement.ok()) return Named(options, placement.status());
+  status = CheckSlices(options, *placement, rules, alignment);
+  if (!status.ok()) return Named(options, status);
 
   Image image{.placement = *std::move(placement),
               .tiling = choice.tiling,
@@ -182,7 +189,9 @@ absl::StatusOr<Image> LayOutImage(const ImageOptions& options, const GenerationF
   const layout::Level& level = image.placement.levels()[0];
   // Of samples and elements, not pixels.
   const uint32_t rows_of_pixel =
-      image.interleaves_samples() ? kSampleRows[std::bit_width(options.samples) - 1] : 1;
+      image.interleaves_samples()
+          ? 1u << layout::SampleBlockOf(std::countr_zero(options.samples)).rows_log2
+          : 1;
   const uint64_t slice = image.placement.sample_stride_B() != 0 ? image.placement.sample_stride_B()
                                                                 : image.placement.layer_stride_B();
   uint64_t rows = slice / level.tile_row_stride_B * level.tile_h_el() * rows_of_pixel;

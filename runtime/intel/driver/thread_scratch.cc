@@ -101,11 +101,9 @@ absl::StatusOr<ThreadScratch> ThreadScratchPool::Describe(const Scratch& memory)
   return made;
 }
 
-std::vector<gpu::BufferHandle> ThreadScratchPool::memories() const {
+bool ThreadScratchPool::Has(gpu::BufferHandle buffer) const {
   MutexLock lock(mutex_);
-  std::vector<gpu::BufferHandle> handles;
-  for (const auto& [handle, scratch] : known_) handles.push_back(handle);
-  return handles;
+  return known_.count(buffer) != 0;
 }
 
 }  // namespace packsmith::intel

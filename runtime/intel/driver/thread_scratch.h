@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -55,9 +54,10 @@ class ThreadScratchPool {
 
   // Errors of ScratchPool::Get(); Unimplemented on Xe3, whose surfaces of scratch are not known.
   absl::StatusOr<ThreadScratch> Get(ScratchStage stage, uint32_t bytes_per_thread);
-  // All memory so far. Its content matters to nobody but the threads that are running, which all
-  // have their own part of it: jobs that use it need not wait for each other.
-  std::vector<gpu::BufferHandle> memories() const;
+  // Whether the buffer is memory of this pool. Its content matters to nobody but the threads that
+  // are running, which all have their own part of it: jobs that use it need not wait for each
+  // other.
+  bool Has(gpu::BufferHandle buffer) const;
 
  private:
   ThreadScratchPool(gpu::Buffers& buffers, const GenerationDriver& generation,

@@ -29,6 +29,13 @@
 
 namespace packsmith::intel {
 
+// Whether COLOR_CALC_STATE has the stencil references, not 3DSTATE_WM_DEPTH_STENCIL.
+template <class Gen>
+inline constexpr bool kReferencesInConstants =
+    requires(typename Gen::Packets::COLOR_CALC_STATE constants) {
+  constants.stencil_reference_value;
+};
+
 // InvalidArgument for bounds that the generation lacks or that are not in order, and on Gfx8 for
 // stencil references (see ColorConstants).
 template <class Gen>
@@ -334,7 +341,7 @@ absl::Status SetColorConstants(const ColorConstants& from, gpu::StateStream& dyn
                       .blend_constant_color_green = from.blend[1],
                       .blend_constant_color_blue = from.blend[2],
                       .blend_constant_color_alpha = from.blend[3]};
-  if constexpr (requires { constants.stencil_reference_value; }) {
+  if constexpr (kReferencesInConstants<Gen>) {
     constants.stencil_reference_value = from.front_stencil_reference;
     constants.backface_stencil_reference_value = from.back_stencil_reference;
   } else if (from.front_stencil_reference != 0 || from.back_stencil_reference != 0) {

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/base/type_name.h"
 #include "runtime/intel/pipeline/packet_payloads.h"
 #include "runtime/intel/pipeline/payload_packets.h"
 
@@ -24,6 +26,15 @@ struct GenerationPayloads {
   const char* name;  // by the XML
   std::vector<KernelPayload> (*read)(const SeenPacket& work, absl::Span<const SeenPacket> state);
 };
+
+// The name that a description has for a packet: that of its type, but for what C++ does not allow.
+template <class P>
+absl::string_view DescribedName() {
+  absl::string_view name = TypeNameIn(__PRETTY_FUNCTION__);
+  name.remove_prefix(name.rfind(':') + 1);
+  if (name.size() > 1 && name[0] == '_' && absl::ascii_isdigit(name[1])) name.remove_prefix(1);
+  return name;
+}
 
 template <class Gen>
 class PayloadReader {
@@ -58,9 +69,9 @@ class PayloadReader {
     return P::unpack(packet.dwords.data());
   }
   template <class P>
-  std::optional<P> Find(absl::string_view name) const {
+  std::optional<P> Find() const {
     for (auto packet = state_.rbegin(); packet != state_.rend(); ++packet) {
-      if (packet->name == name) return Whole<P>(*packet);
+      if (packet->name == DescribedName<P>()) return Whole<P>(*packet);
     }
     return std::nullopt;
   }
@@ -68,16 +79,17 @@ class PayloadReader {
   // Push constants of a stage, which later generations set by packets of their own, or by one for
   // several stages.
   template <class Constants>
-  PayloadInputs ConstantsOf(absl::string_view name, Stage stage) const {
+  PayloadInputs ConstantsOf(Stage stage) const {
     PayloadInputs inputs;
     for (const SeenPacket& packet : state_) {
-      if (packet.name == name) {
+      if (packet.name == DescribedName<Constants>()) {
         if (const auto own = Whole<Constants>(packet)) {
           inputs.constant_units = ReadConstantUnits(*own);
         }
       }
       if constexpr (requires { typename G::_3DSTATE_CONSTANT_ALL; }) {
-        if (packet.name == "3DSTATE_CONSTANT_ALL") ReadSharedConstants(packet, stage, inputs);
+        using All = typename G::_3DSTATE_CONSTANT_ALL;
+        if (packet.name == DescribedName<All>()) ReadSharedConstants(packet, stage, inputs);
       }
     }
     return inputs;
@@ -95,51 +107,40 @@ class PayloadReader {
     }
   }
 
-  template <class Packet>
-  static bool IsOn(const Packet& packet) {
-    if constexpr (requires { packet.enable; }) {
-      return packet.enable;
-    } else {
-      return packet.function_enable;
-    }
-  }
   // `read` makes a shader of the packet.
   template <class Packet, class Constants, class F>
-  void ReadStage(absl::string_view stage, absl::string_view name, absl::string_view constants,
-                 Stage number, F read) {
-    const std::optional<Packet> packet = Find<Packet>(name);
+  void ReadStage(absl::string_view stage, Stage number, F read) {
+    const std::optional<Packet> packet = Find<Packet>();
     if (!packet || !IsOn(*packet)) return;
     const auto shader = read(*packet);
     if (absl::Status status = CheckDispatchMode(*packet); !status.ok()) {
       Add(stage, shader.entry.offset, std::move(status));
       return;
     }
-    Add(stage, shader.entry.offset,
-        PayloadOf(shader, Gen::kFacts, ConstantsOf<Constants>(constants, number)));
+    Add(stage, shader.entry.offset, PayloadOf(shader, Gen::kFacts, ConstantsOf<Constants>(number)));
   }
   void ReadVertices() {
     ReadStage<typename G::_3DSTATE_VS, typename G::_3DSTATE_CONSTANT_VS>(
-        "vertex shader", "3DSTATE_VS", "3DSTATE_CONSTANT_VS", kVertex,
-        [](const auto& packet) { return ReadVertexShader<Gen>(packet); });
+        "vertex shader", kVertex, [](const auto& packet) { return ReadVertexShader<Gen>(packet); });
     ReadStage<typename G::_3DSTATE_HS, typename G::_3DSTATE_CONSTANT_HS>(
-        "tessellation control shader", "3DSTATE_HS", "3DSTATE_CONSTANT_HS", kHull,
+        "tessellation control shader", kHull,
         [](const auto& packet) { return ReadTessControl<Gen>(packet); });
     ReadStage<typename G::_3DSTATE_DS, typename G::_3DSTATE_CONSTANT_DS>(
-        "tessellation evaluation shader", "3DSTATE_DS", "3DSTATE_CONSTANT_DS", kDomain,
+        "tessellation evaluation shader", kDomain,
         [](const auto& packet) { return ReadTessEval<Gen>(packet); });
     ReadStage<typename G::_3DSTATE_GS, typename G::_3DSTATE_CONSTANT_GS>(
-        "geometry shader", "3DSTATE_GS", "3DSTATE_CONSTANT_GS", kGeometry,
+        "geometry shader", kGeometry,
         [](const auto& packet) { return ReadGeometryShader<Gen>(packet); });
     ReadFragments();
   }
 
   void ReadFragments() {
     constexpr absl::string_view kStage = "fragment shader";
-    const auto packet = Find<typename G::_3DSTATE_PS>("3DSTATE_PS");
-    const auto extra = Find<typename G::_3DSTATE_PS_EXTRA>("3DSTATE_PS_EXTRA");
+    const auto packet = Find<typename G::_3DSTATE_PS>();
+    const auto extra = Find<typename G::_3DSTATE_PS_EXTRA>();
     if (!packet || !extra || !extra->pixel_shader_valid) return;
-    const auto windower = Find<typename G::_3DSTATE_WM>("3DSTATE_WM");
-    const auto setup = Find<typename G::_3DSTATE_SBE>("3DSTATE_SBE");
+    const auto windower = Find<typename G::_3DSTATE_WM>();
+    const auto setup = Find<typename G::_3DSTATE_SBE>();
     if (!windower || !setup) {
       Add(kStage, packet->kernel_start_pointer_0,
           absl::NotFoundError(absl::StrCat("there is no ", windower ? "3DSTATE_SBE" : "3DSTATE_WM",
@@ -147,8 +148,7 @@ class PayloadReader {
       return;
     }
     const FragmentShader shader = ReadFragmentShader<Gen>(*packet, *extra, *windower, *setup);
-    const PayloadInputs inputs =
-        ConstantsOf<typename G::_3DSTATE_CONSTANT_PS>("3DSTATE_CONSTANT_PS", kPixel);
+    const PayloadInputs inputs = ConstantsOf<typename G::_3DSTATE_CONSTANT_PS>(kPixel);
     const std::pair<unsigned, const std::optional<ShaderEntry>*> kernels[] = {
         {8, &shader.simd8}, {16, &shader.simd16}, {32, &shader.simd32}};
     for (const auto& kernel : kernels) {
@@ -167,11 +167,11 @@ class PayloadReader {
         const WorkgroupProgram group = ReadWorkgroup(shader);
         Add(stage, group.entry, PayloadOf(group, Gen::kFacts));
       };
-      const auto tasks = Find<typename G::_3DSTATE_TASK_CONTROL>("3DSTATE_TASK_CONTROL");
-      const auto task = Find<typename G::_3DSTATE_TASK_SHADER>("3DSTATE_TASK_SHADER");
+      const auto tasks = Find<typename G::_3DSTATE_TASK_CONTROL>();
+      const auto task = Find<typename G::_3DSTATE_TASK_SHADER>();
       if (tasks && task && tasks->taskshader_enable) add("task shader", *task);
-      const auto meshes = Find<typename G::_3DSTATE_MESH_CONTROL>("3DSTATE_MESH_CONTROL");
-      const auto mesh = Find<typename G::_3DSTATE_MESH_SHADER>("3DSTATE_MESH_SHADER");
+      const auto meshes = Find<typename G::_3DSTATE_MESH_CONTROL>();
+      const auto mesh = Find<typename G::_3DSTATE_MESH_SHADER>();
       if (meshes && mesh && meshes->meshshader_enable) add("mesh shader", *mesh);
       ReadFragments();
     }
@@ -182,12 +182,12 @@ class PayloadReader {
       Add("compute shader", threads.kernel, PayloadOf(threads, Gen::kFacts));
     };
     if constexpr (requires { typename G::GPGPU_WALKER; }) {
-      if (work_.name != "GPGPU_WALKER") return;
+      if (work_.name != DescribedName<typename G::GPGPU_WALKER>()) return;
       const auto walker = Whole<typename G::GPGPU_WALKER>(work_);
       if (!walker) return;
       const int64_t number = walker->interface_descriptor_offset;
       for (auto packet = state_.rbegin(); packet != state_.rend(); ++packet) {
-        if (packet->name != "INTERFACE_DESCRIPTOR_DATA" ||
+        if (packet->name != DescribedName<typename G::INTERFACE_DESCRIPTOR_DATA>() ||
             std::max<int64_t>(packet->index, 0) != number)
           continue;
         const auto descriptor = Whole<typename G::INTERFACE_DESCRIPTOR_DATA>(*packet);
@@ -199,13 +199,13 @@ class PayloadReader {
           absl::NotFoundError(
               absl::StrCat("there is no INTERFACE_DESCRIPTOR_DATA ", number, " in memory")));
     } else {
-      if (work_.name == "COMPUTE_WALKER") {
+      if (work_.name == DescribedName<typename G::COMPUTE_WALKER>()) {
         if (const auto walker = Whole<typename G::COMPUTE_WALKER>(work_)) {
           add(ReadComputeThreads(walker->body));
         }
       }
       if constexpr (requires { typename G::EXECUTE_INDIRECT_DISPATCH; }) {
-        if (work_.name != "EXECUTE_INDIRECT_DISPATCH") return;
+        if (work_.name != DescribedName<typename G::EXECUTE_INDIRECT_DISPATCH>()) return;
         if (const auto dispatch = Whole<typename G::EXECUTE_INDIRECT_DISPATCH>(work_)) {
           add(ReadComputeThreads(dispatch->compute_walker_body));
         }

@@ -20,6 +20,16 @@
 
 namespace packsmith::intel {
 
+// Packet: 3DSTATE_VS, HS, DS or GS.
+template <class Packet>
+bool IsOn(const Packet& packet) {
+  if constexpr (requires { packet.enable; }) {
+    return packet.enable;
+  } else {
+    return packet.function_enable;
+  }
+}
+
 // Whether the stage runs in the dispatch mode that payloads are known of: one vertex, primitive or
 // domain point in each lane, and hull shaders of one patch or of a patch in each lane. Otherwise
 // Unimplemented; a stage that is off has none. Packet: 3DSTATE_VS, HS, DS or GS.
@@ -34,13 +44,7 @@ absl::Status CheckDispatchMode(const Packet& packet) {
   } else if constexpr (requires { Packet::DISPATCH_MODE_SIMD8; }) {
     known = packet.dispatch_mode == Packet::DISPATCH_MODE_SIMD8;
   }
-  bool on = true;
-  if constexpr (requires { packet.enable; }) {
-    on = packet.enable;
-  } else if constexpr (requires { packet.function_enable; }) {
-    on = packet.function_enable;
-  }
-  if (known || !on) return absl::OkStatus();
+  if (known || !IsOn(packet)) return absl::OkStatus();
   return absl::UnimplementedError(
       "the packet's dispatch mode is that of vectors, or of two patches or objects in a thread, "
       "whose payloads are not described; known are those with one in each lane");
@@ -206,14 +210,24 @@ FragmentShader ReadFragmentShader(const typename Gen::Packets::_3DSTATE_PS& pack
   return shader;
 }
 
+// Packet: one that states the width of its threads as a code.
+template <class Packet>
+unsigned LanesOf(const Packet& packet) {
+  if constexpr (requires { Packet::SIMD_SIZE_SIMT32; }) {
+    return packet.simd_size == Packet::SIMD_SIZE_SIMT32 ? 32 : 16;
+  } else {
+    return packet.simd_size == Packet::SIMD_SIZE_SIMD32   ? 32
+           : packet.simd_size == Packet::SIMD_SIZE_SIMD16 ? 16
+                                                          : 8;
+  }
+}
+
 // Packet: 3DSTATE_TASK_SHADER or 3DSTATE_MESH_SHADER.
 template <class Packet>
 WorkgroupProgram ReadWorkgroup(const Packet& packet) {
   WorkgroupProgram group;
   group.entry = packet.kernel_start_pointer;
-  group.simd = packet.simd_size == Packet::SIMD_SIZE_SIMD32   ? 32
-               : packet.simd_size == Packet::SIMD_SIZE_SIMD16 ? 16
-                                                              : 8;
+  group.simd = LanesOf(packet);
   group.invocations = packet.local_x_maximum + 1;
   group.local_ids = packet.emit_local_id_x;
   group.inline_data = packet.emit_inline_parameter;
@@ -224,9 +238,7 @@ WorkgroupProgram ReadWorkgroup(const Packet& packet) {
 template <class Walker, class Descriptor>
 ComputeThreads ReadComputeThreads(const Walker& walker, const Descriptor& descriptor) {
   return {.kernel = descriptor.kernel_start_pointer,
-          .lanes = walker.simd_size == Walker::SIMD_SIZE_SIMD32   ? 32u
-                   : walker.simd_size == Walker::SIMD_SIZE_SIMD16 ? 16u
-                                                                  : 8u,
+          .lanes = LanesOf(walker),
           .shared_registers = descriptor.cross_thread_constant_data_read_length,
           .thread_registers = descriptor.constant_urb_entry_read_length};
 }
@@ -235,15 +247,9 @@ ComputeThreads ReadComputeThreads(const Walker& walker, const Descriptor& descri
 template <class Body>
 ComputeThreads ReadComputeThreads(const Body& body) {
   ComputeThreads threads{.kernel = body.interface_descriptor.kernel_start_pointer,
+                         .lanes = LanesOf(body),
                          .ray_stack_ids = body.interface_descriptor.btd_mode != 0,
                          .inline_data = body.emit_inline_parameter};
-  if constexpr (requires { Body::SIMD_SIZE_SIMD32; }) {
-    threads.lanes = body.simd_size == Body::SIMD_SIZE_SIMD32   ? 32
-                    : body.simd_size == Body::SIMD_SIZE_SIMD16 ? 16
-                                                               : 8;
-  } else {
-    threads.lanes = body.simd_size == Body::SIMD_SIZE_SIMT32 ? 32 : 16;
-  }
   if (body.generate_local_id) {
     threads.local_ids = body.emit_local == Body::EMIT_LOCAL_EMIT_XYZ  ? 0b111
                         : body.emit_local == Body::EMIT_LOCAL_EMIT_XY ? 0b011

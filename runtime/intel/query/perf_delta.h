@@ -8,6 +8,9 @@
 
 namespace packsmith::intel {
 
+// Queries have numbers below this.
+inline constexpr uint64_t kPerfQueryNumbers = uint64_t{1} << 31;
+
 // How much each counter grew.
 struct PerfDelta {
   uint64_t ticks = 0;   // of timestamps: before Xe2 modulo 2^32

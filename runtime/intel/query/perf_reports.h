@@ -47,9 +47,9 @@ constexpr uint64_t PerfQueryBytes() {
 // `at` is a multiple of 64, as must be the memory of each pass: at + pass * PerfQueryBytes<Gen>().
 template <class Gen>
 bool ResetPerfQuery(Batch<Gen>& batch, const address& at);
-// id: a number for both reports, below 2^31, which tells them from older ones. Takes the report
-// when all that was emitted before is done. For the render engine, from Gfx12.5 on also compute
-// engines; otherwise refused with FailedPrecondition. InvalidArgument for `at` and id.
+// id: a number for both reports, below kPerfQueryNumbers, which tells them from older ones. Takes
+// the report when all that was emitted before is done. For the render engine, from Gfx12.5 on also
+// compute engines; otherwise refused with FailedPrecondition. InvalidArgument for `at` and id.
 template <class Gen>
 bool BeginPerfQuery(Batch<Gen>& batch, const address& at, uint32_t id,
                     const QueryEngine& engine = {});
@@ -83,7 +83,7 @@ bool EmitPerfReport(Batch<Gen>& batch, const address& at, uint32_t id, bool end,
   using Pipe = typename Gen::PipeControl;
   using Report = typename Gen::Packets::MI_REPORT_PERF_COUNT;
   if (at.gpu % 64 != 0) return batch.Refuse(perf_errors::BadPlace(at.gpu));
-  if (id >> 31 != 0) return batch.Refuse(perf_errors::BadId(id));
+  if (id >= kPerfQueryNumbers) return batch.Refuse(perf_errors::BadId(id));
   const bool compute = engine.kind == EngineKind::kCompute;
   if (engine.kind != EngineKind::kRender && !(compute && Gen::kFacts.compute_engines_report)) {
     return batch.Refuse(perf_errors::WrongEngine());

@@ -247,16 +247,23 @@ class DrawState : public StateCore {
     bool differs = StoreAndCompare(packed.w, dwords + (gpu ^ kSide), dwords + gpu,
                                    bits::first_indices<(P::length + 1) / 2>());
     if constexpr (AddressesIn<P>() != 0) differs |= SetAddresses(packet, gpu != 0 ? 1 : 0);
-    // A branch, so that what comes next need not wait for the comparison.
-    if (differs) [[likely]] {
+    if constexpr (kGroupPlace.dwords == P::length) {
+      SetDirty(kOne, differs);
+    } else if (differs) [[likely]] {
       dirty_ |= kOne;
-    } else if constexpr (kGroupPlace.dwords != P::length) {
-      if ((dirty_ & kOne) != 0) Compare(kGroupIndex);
-    } else {
-      dirty_ &= ~kOne;
-      asm("");  // or else compilers select without a branch
+    } else if ((dirty_ & kOne) != 0) {
+      Compare(kGroupIndex);
     }
     return true;
+  }
+  // A branch, so that what comes next need not wait for the comparison.
+  PACKSMITH_INLINE void SetDirty(StateGroups one, bool differs) {
+    if (differs) [[likely]] {
+      dirty_ |= one;
+    } else {
+      dirty_ &= ~one;
+      asm("");  // or else compilers select without a branch
+    }
   }
   template <unsigned Dwords>
   PACKSMITH_INLINE static void CopyFixed(uint32_t* group, uint32_t to, uint32_t from) {
@@ -324,12 +331,7 @@ class DrawState : public StateCore {
     // Of fewer items the side may have buffers that were never listed.
     if (bits::rarely(other_size)) unlisted_ |= kOne;
     differs |= other_size;
-    if (differs) [[likely]] {
-      dirty_ |= kOne;
-    } else {
-      dirty_ &= ~kOne;
-      asm("");  // or else compilers select without a branch
-    }
+    SetDirty(kOne, differs);
     return true;
   }
   template <class P, unsigned N>
