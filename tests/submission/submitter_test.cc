@@ -361,6 +361,8 @@ TEST(SubmitterThreads, QueuesAreAddedWhileAJobIsHandedOver) {
       return device.Submit(job);
     };
     const QueueId first = submitter->AddQueue({});
+    // Queues that come after it, so that the thread goes on from where the list has moved.
+    for (int i = 0; i < 16; ++i) submitter->AddQueue({});
     for (int i = 0; i < kQueues; ++i) {
       const auto point = submitter->Submit(first, {.waits = {&open, 1}, .submit = submit});
       ASSERT_TRUE(point.ok());
