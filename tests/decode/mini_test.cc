@@ -94,6 +94,28 @@ TEST(ControlStream, ALinkToNowhereIsAFault) {
   EXPECT_EQ(story.records[0].faults[0].value, 0x5550000000u);
 }
 
+TEST(ControlStream, WithoutPointersOnlyStreamsThatAreNotThereAreFaults) {
+  World world;
+  Dwords stream;
+  // Similar packets, of which two name programs, and all of them indices, that are not in memory.
+  for (const uint32_t program : {0x2000, 0x2000, 0x2000, 0x9000, 0x2000, 0xa000}) {
+    stream = stream + Dwords{0x20000002, 0, program} + Dwords{0x30410001, 0x2000, 3};
+  }
+  world.Put(0x1000, stream + Terminate()).Put(0x2000, Terminate()).Submit(0x1000);
+  for (const bool shapes : {true, false}) {
+    Options options;
+    options.shapes = shapes;
+    options.follow = Follow::kBatches;
+    const Story story = Tell(Mini(), world, options);
+    EXPECT_THAT(story.Faults(), ElementsAre("unmapped 95:70", "unmapped 95:70"));
+    EXPECT_THAT(story.Packets(), SizeIs(13));
+    options.follow = Follow::kAll;
+    EXPECT_THAT(Tell(Mini(), world, options).Faults(), SizeIs(8));
+    options.follow = Follow::kNone;
+    EXPECT_THAT(Tell(Mini(), world, options).Faults(), IsEmpty());
+  }
+}
+
 TEST(ControlStream, TwentyCallsDeepAreBounded) {
   World world;
   for (uint64_t i = 1; i <= 20; ++i) {

@@ -27,6 +27,7 @@ void Follower::Check(const RecordView& record, const Shape* shape, Targets& targ
   if (shape == nullptr) {
     pointers.ForEach(record, [&](const FieldAt& at, const tables::Pointer& pointer,
                                  const Scope& scope, size_t number) {
+      if (!Follows(pointer)) return;
       const size_t before = targets.all.size();
       CheckOne(at, pointer, pointers.TargetOf(at, pointer, scope, record.bytes), false, scope,
                number, targets);
@@ -35,9 +36,10 @@ void Follower::Check(const RecordView& record, const Shape* shape, Targets& targ
     for (size_t i = 0; i < targets.all.size(); ++i) targets.all[i].at = &targets.fields[i];
     return;
   }
-  const bool all = walk_.FollowsAll() && !walk_.options.leads;
+  const bool quick = !walk_.options.leads;
   for (const ShapePointer& known : shape->pointers) {
-    if (known.plain && known.somewhere && all) {
+    if (known.pointer != nullptr && !Follows(*known.pointer)) continue;
+    if (known.plain && known.somewhere && quick) {
       const Target target = pointers.PlainTarget(known, record.bytes);
       if (target.base_known && pointers.HasMemory(target) &&
           !pointers.IsNull(*known.pointer, target)) {
@@ -50,7 +52,7 @@ void Follower::Check(const RecordView& record, const Shape* shape, Targets& targ
     if (pointer == nullptr) {
       pointer = pointers.PointerOf(tables_.extra(known.at.leaf->extra), scope);
     }
-    if (pointer == nullptr) continue;
+    if (pointer == nullptr || !Follows(*pointer)) continue;
     CheckOne(known.at, *pointer, pointers.TargetOf(known, *pointer, scope, record.bytes),
              known.somewhere, scope, known.number, targets);
   }
@@ -59,7 +61,6 @@ void Follower::Check(const RecordView& record, const Shape* shape, Targets& targ
 void Follower::CheckOne(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
                         bool somewhere, const Scope& scope, size_t number, Targets& targets) {
   const Pointers& pointers = *walk_.pointers;
-  if (!walk_.FollowsAll() && pointer.target_kind != tables::TargetKind::kStream) return;
   if (pointers.IsNull(pointer, target)) return;
   if (walk_.options.leads && target.base_known) ReportLead(at, pointer, scope, target);
   const auto add_fault = [&](std::string text) {

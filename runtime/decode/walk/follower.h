@@ -60,6 +60,10 @@ class Follower {
                  uint32_t depth);
 
  private:
+  // Whether the options ask for what the pointer points to.
+  bool Follows(const tables::Pointer& pointer) const {
+    return walk_.FollowsAll() || pointer.target_kind == tables::TargetKind::kStream;
+  }
   // Adds a target, or a fault, or nothing. `somewhere`: PointsNowhere() is known to be false.
   void CheckOne(const FieldAt& at, const tables::Pointer& pointer, const Target& target,
                 bool somewhere, const Scope& scope, size_t number, Targets& targets);
