@@ -299,14 +299,9 @@ class DrawState : public StateCore {
   PACKSMITH_INLINE bool SetFew(const P& packet, const typename P::ps_item (&items)[N]) {
     constexpr unsigned kGroupIndex = PlaceOf<P>().group;
     constexpr StateGroups kOne = StateGroup(kGroupIndex);
-    // One after the other: together they would be loaded by vectors, which have to wait for stores.
-    const auto doubtful = [&] {
-      for (const auto& item : items) {
-        if (bits::rarely(bits::doubtful(item))) return true;
-      }
-      return bits::doubtful(packet);
-    };
-    if (bits::rarely((settled_ & kOne) == 0 || (Checks == checks::on && doubtful()))) {
+    constexpr auto kEach = bits::first_indices<N>();
+    if (bits::rarely((settled_ & kOne) == 0 ||
+                     (Checks == checks::on && DoNotFit(packet, items, kEach)))) {
       // A copy, as the caller's items should not have to be in memory.
       FewItems<P, N> copy{packet, {}};
       for (unsigned i = 0; i < N; ++i) copy.items[i] = items[i];
@@ -317,22 +312,56 @@ class DrawState : public StateCore {
     const unsigned side = gpu != 0 ? 1 : 0;
     uint32_t* const dwords = dwords_.data() + PlaceOf<P>().dword;
     uint32_t packed[kDwords];
-    (void)packet.template pack<checks::off>(packed, items);
+    PackFew(packet, items, packed, kEach);
     const bool other_size = sizes_[side][kGroupIndex] != kDwords;
     bool differs = StoreAndCompare(packed, dwords + (gpu ^ kSide), dwords + gpu,
                                    bits::first_indices<(kDwords + 1) / 2>());
     sizes_[side ^ 1][kGroupIndex] = kDwords;
     counts_[side ^ 1][kGroupIndex] = N;
     StateAddress noted[N];
-    StateAddress* next = noted;
-    AddressWriter writer{next};
-    for (const auto& item : items) bits::addresses(item, writer);
+    NoteFew(items, noted, kEach);
     differs |= StoreAddresses<kGroupIndex>(noted, layout_.packets[Index<P>()].address, side);
     // Of fewer items the side may have buffers that were never listed.
     if (bits::rarely(other_size)) unlisted_ |= kOne;
     differs |= other_size;
     SetDirty(kOne, differs);
     return true;
+  }
+  // Member by member: items that were made just now need not be in memory.
+  template <class P, unsigned N, unsigned... I>
+  PACKSMITH_INLINE static bool DoNotFit(const P& packet, const typename P::ps_item (&items)[N],
+                                        bits::indices<I...>) {
+    return (bits::rarely(bits::misfit(items[I])) || ...) || bits::misfit(packet);
+  }
+  // To words that compilers keep in registers.
+  template <class P, unsigned N, unsigned Dwords, unsigned... I>
+  PACKSMITH_INLINE static void PackFew(const P& packet, const typename P::ps_item (&items)[N],
+                                       uint32_t (&packed)[Dwords], bits::indices<I...>) {
+    PackOne<0>(packet, kLengthBitsOf<P, N>, packed, bits::first_indices<P::dwords_needed(0)>());
+    (PackOne<P::dwords_needed(I)>(items[I], 0, packed, bits::first_indices<P::ps_item::length>()),
+     ...);
+  }
+  template <unsigned First, class T, unsigned Dwords, unsigned... I>
+  PACKSMITH_INLINE static void PackOne(const T& one, uint32_t first, uint32_t (&packed)[Dwords],
+                                       bits::indices<I...>) {
+    bits::packer<sizeof...(I)> words;
+    words.w[0] = first;
+    T::ps_layout(one, words);
+    words.close();
+    ((packed[First + I] = words.w[I]), ...);
+  }
+  // Each item has one address.
+  template <class Item, unsigned N, unsigned... I>
+  PACKSMITH_INLINE static void NoteFew(const Item (&items)[N], StateAddress (&noted)[N],
+                                       bits::indices<I...>) {
+    const auto note = [](const Item& item) {
+      StateAddress one;
+      StateAddress* next = &one;
+      AddressWriter writer{next};
+      bits::addresses(item, writer);
+      return one;
+    };
+    ((noted[I] = note(items[I])), ...);
   }
   template <class P, unsigned N>
   struct FewItems {
@@ -343,16 +372,29 @@ class DrawState : public StateCore {
   [[gnu::cold, gnu::noinline]] bool SetUnsettledItems(const FewItems<P, N>& few) {
     return SetItems<Checks>(few.packet, span<const typename P::ps_item>(few.items));
   }
-  // The packet's length, in its first dword: what is neither a member nor forced.
+  // A default packet's first dword, without its length.
   template <class P>
-  static constexpr uint32_t kLengthBits = [] {
+  static constexpr uint32_t MembersOfFirst() {
     const P packet = {};
-    uint32_t whole[P::length] = {};
-    (void)packet.template pack<checks::off>(whole);
     bits::packer<P::length> packed;
     P::ps_layout(packet, packed);
     packed.close();
-    return whole[0] ^ packed.w[0];
+    return packed.w[0];
+  }
+  // The packet's length, in its first dword: what is neither a member nor forced.
+  template <class P>
+  static constexpr uint32_t kLengthBits = [] {
+    uint32_t whole[P::length] = {};
+    (void)P().template pack<checks::off>(whole);
+    return whole[0] ^ MembersOfFirst<P>();
+  }();
+  // The same of a packet with N items.
+  template <class P, unsigned N>
+  static constexpr uint32_t kLengthBitsOf = [] {
+    const typename P::ps_item items[N] = {};
+    uint32_t whole[P::dwords_needed(N)] = {};
+    (void)P().template pack<checks::off>(whole, items);
+    return whole[0] ^ MembersOfFirst<P>();
   }();
   // Stores the buffers of addresses. Whether they differ from those that the GPU has. `gpu`: the
   // side with these.
