@@ -132,7 +132,7 @@ class Context {
   // InvalidArgument and the like, naming what does not fit, of runtime/intel/pipeline; of
   // ScratchFor(), with the stage, for shaders that spill. With GraphicsPipelineOptions::key the
   // cache keeps its packets and the code of its kernels, if these are of NewKernel() and have no
-  // scratch memory, whose place differs in each run.
+  // scratch memory of the program's own, whose place differs in each run.
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewGraphicsPipeline(
       const GraphicsPipelineOptions& options) const;
   // The pipeline that the cache has under this key, without a compiler: its kernels are uploaded,

@@ -72,6 +72,9 @@ class SpillingShaders {
   }
   const GraphicsPipelineOptions& options() const { return options_; }
   std::vector<gpu::BufferUse> TakeUses() { return std::move(uses_); }
+  const ScratchBytes& bytes() const { return bytes_; }
+  // Shaders spill to memory of the program's own, whose place is not known in other runs.
+  bool have_own() const { return have_own_; }
 
  private:
   template <class Shader>
@@ -88,7 +91,11 @@ class SpillingShaders {
     if (!status_.ok() || shader == nullptr) return;
     copy = *shader;
     ShaderScratch& scratch = ProgramOf(copy).scratch;
-    if (scratch.bytes_per_thread == 0 || scratch.place.gpu != 0 || scratch.surface != 0) return;
+    if (scratch.bytes_per_thread == 0) return;
+    if (scratch.place.gpu != 0 || scratch.surface != 0) {
+      have_own_ = true;
+      return;
+    }
     const absl::StatusOr<ThreadScratch> memory =
         context_->ScratchFor(stage, scratch.bytes_per_thread);
     if (!memory.ok()) {
@@ -98,8 +105,8 @@ class SpillingShaders {
     }
     scratch.place = memory->place;
     scratch.surface = memory->surface;
-    uses_.push_back({memory->memory, gpu::kReads | gpu::kWrites});
-    if (memory->states != 0) uses_.push_back({memory->states, gpu::kReads});
+    memory->AddUsesTo(uses_);
+    bytes_[stage] = scratch.bytes_per_thread;
     shader = &copy;
   }
 
@@ -107,6 +114,8 @@ class SpillingShaders {
   GraphicsPipelineOptions options_;
   absl::Status status_;
   std::vector<gpu::BufferUse> uses_;
+  ScratchBytes bytes_;
+  bool have_own_ = false;
   VertexShader vertex_;
   TessControlShader tess_control_;
   TessEvalShader tess_eval_;
@@ -118,20 +127,6 @@ class SpillingShaders {
 
 }  // namespace
 
-bool HasScratch(const GraphicsPipelineOptions& options) {
-  const auto spills = [](const ShaderProgram& program) {
-    return program.scratch.bytes_per_thread != 0;
-  };
-  const ShaderStages& shaders = options.shaders;
-  return (shaders.vertex != nullptr && spills(shaders.vertex->program)) ||
-         (shaders.tess_control != nullptr && spills(shaders.tess_control->program)) ||
-         (shaders.tess_eval != nullptr && spills(shaders.tess_eval->program)) ||
-         (shaders.geometry != nullptr && spills(shaders.geometry->program)) ||
-         (shaders.fragment != nullptr && spills(shaders.fragment->program)) ||
-         (options.task != nullptr && spills(options.task->group.program)) ||
-         (options.mesh != nullptr && spills(options.mesh->group.program));
-}
-
 absl::StatusOr<MultiviewPlan> Context::PlanViews(const MultiviewOptions& options) const {
   return PlanMultiview(options, generation_.replicates);
 }
@@ -142,9 +137,9 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Context::NewGraphicsPipeline(
   if (absl::Status filled = shaders.Fill(*this, options); !filled.ok()) return filled;
   auto made = generation_.new_graphics_pipeline(*this, shaders.options());
   if (made.ok()) (*made)->scratch_uses_ = shaders.TakeUses();
-  if (made.ok() && options.key != nullptr && pipelines_ != nullptr) {
+  if (made.ok() && options.key != nullptr && pipelines_ != nullptr && !shaders.have_own()) {
     SavedBytes bytes;
-    if ((*made)->Save(*this, bytes)) {
+    if ((*made)->Save(*this, shaders.bytes(), bytes)) {
       bytes.Seal();
       pipelines_->Add(*options.key, bytes.bytes());
     }

@@ -35,6 +35,7 @@ struct CacheKey;
 class Context;
 class SavedBytes;
 class SavedReader;
+struct ScratchBytes;
 
 // A varying that is written to a buffer: of the last stage before the rasterizer.
 struct StreamedVarying {
@@ -91,9 +92,6 @@ struct GraphicsPipelineOptions {
   const CacheKey* key = nullptr;
 };
 
-// Whether a shader spills to memory, whose place is not known in other runs.
-bool HasScratch(const GraphicsPipelineOptions& options);
-
 // Any number of command buffers of its context's generation may bind it, in any thread.
 class GraphicsPipeline {
  public:
@@ -117,9 +115,10 @@ class GraphicsPipeline {
   // The context's scratch memory, which jobs list that draw with the pipeline.
   absl::Span<const gpu::BufferUse> scratch_uses() const { return scratch_uses_; }
 
-  // Appends what another run needs to have this pipeline. False, and what was appended is of no
-  // use, if it has addresses, scratch memory, or kernels that are not the context's.
-  virtual bool Save(const Context& context, SavedBytes& to) const = 0;
+  // Appends what another run needs to have this pipeline. `scratch`: what its shaders need of the
+  // context's scratch memory. False, and what was appended is of no use, if it has other addresses,
+  // or kernels that are not the context's.
+  virtual bool Save(const Context& context, const ScratchBytes& scratch, SavedBytes& to) const = 0;
 
  protected:
   GraphicsPipeline(const char* generation, const GraphicsPipelineOptions& options)
@@ -145,12 +144,12 @@ class GraphicsPipeline {
   VertexPlan vertex_plan_;
   AttributePlan attributes_;
   MultiviewPlan views_;
+  std::vector<gpu::BufferUse> scratch_uses_;
 
  private:
   friend class Context;
 
   const char* const generation_;
-  std::vector<gpu::BufferUse> scratch_uses_;
   const bool draws_meshes_, has_tasks_, reads_draw_id_, reads_first_;
 };
 

@@ -48,7 +48,7 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
   // One that Save() wrote: in saved_pipeline_of.h. DataLoss: it did not; errors of NewKernel().
   static absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Load(Context& context,
                                                                 SavedReader& from);
-  bool Save(const Context& context, SavedBytes& to) const override;
+  bool Save(const Context& context, const ScratchBytes& scratch, SavedBytes& to) const override;
 
   const PipelineState<Gen>& state() const { return state_; }
   const UrbPartition& urb() const { return urb_; }
@@ -72,9 +72,7 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
 
  private:
   explicit GraphicsPipelineOf(const GraphicsPipelineOptions& options)
-      : GraphicsPipeline(Gen::kName, options),
-        has_scratch_(HasScratch(options)),
-        rasterization_(options.rasterization) {}
+      : GraphicsPipeline(Gen::kName, options), rasterization_(options.rasterization) {}
   explicit GraphicsPipelineOf(const Kind& kind) : GraphicsPipeline(Gen::kName, kind) {}
   // Calls f for all that is kept as it is, until it returns false.
   template <class F>
@@ -91,7 +89,6 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
                         VertexLayout& written);
   absl::Status AddStreamOutput(const StreamOutput& output, const VertexLayout& written);
 
-  const bool has_scratch_ = false;
   PipelineState<Gen> state_;
   UrbPartition urb_;
   MeshUrbPartition mesh_urb_;
@@ -182,9 +179,9 @@ absl::Status GraphicsPipelineOf<Gen>::AddVertexStages(const RenderDevice& device
   vertex_plan_ = *vertices;
   restarts_at_greatest_ =
       options.vertices.primitive_restart && !options.vertices.restart_index.has_value();
-  const uint32_t* const fetch =
+  const PipelinePacket* const fetch =
       FindPacket(state_.core(), StateLayoutOf<Gen>::template IndexOf<Fetch>());
-  if (fetch != nullptr) fetch_ = Fetch::unpack(fetch);
+  if (fetch != nullptr) fetch_ = Fetch::unpack(state_.core().dwords.data() + fetch->dword);
   absl::Status status = AddShaders(options.shaders, device, state_);
   if (status.ok()) status = PartitionUrbFor(device, options, written);
   if (!status.ok()) return status;

@@ -15,10 +15,13 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline_of.h"
 #include "runtime/intel/driver/saved_bytes.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/shader/kernels.h"
+#include "runtime/intel/shader/scratch.h"
 #include "runtime/intel/state/fields.h"
 #include "runtime/intel/state/saved_pipeline.h"
 #include "runtime/intel/state/state_layout.h"
@@ -53,8 +56,8 @@ bool EachKernelPointer(PipelineCore& core, F f) {
   using G = typename Gen::Packets;
   const auto one = [&]<class Pointer>(Pointer pointer) {
     constexpr unsigned kIndex = StateLayoutOf<Gen>::template IndexOf<typename Pointer::P>();
-    uint32_t* const packed = FindPacket(core, kIndex);
-    return packed == nullptr || f(pointer, packed);
+    const PipelinePacket* const found = FindPacket(core, kIndex);
+    return found == nullptr || f(pointer, core.dwords.data() + found->dword);
   };
   bool good = one(KernelPointer<&G::_3DSTATE_VS::kernel_start_pointer>()) &&
               one(KernelPointer<&G::_3DSTATE_HS::kernel_start_pointer>()) &&
@@ -75,6 +78,47 @@ bool EachKernelPointer(PipelineCore& core, F f) {
   return good;
 }
 
+// Puts the place of scratch memory into a packet of the pipeline; of none: zeros. False if it has
+// no such packet, or the place does not fit.
+template <class Gen, class P>
+bool PutScratch(const ThreadScratch& scratch, PipelineCore& core) {
+  const PipelinePacket* const found = FindPacket(core, StateLayoutOf<Gen>::template IndexOf<P>());
+  if (found == nullptr || found->addresses != AddressesIn<P>()) return false;
+  uint32_t* const packed = core.dwords.data() + found->dword;
+  P packet = P::unpack(packed);
+  if constexpr (requires { packet.scratch_space_buffer; }) {
+    packet.scratch_space_buffer = ScratchPointer(Gen::kFacts, scratch.surface);
+  } else {
+    packet.scratch_space_base_pointer = scratch.place;
+  }
+  if (packet.template pack<checks::on>(packed)) return false;
+  StateAddress* next = core.addresses.data() + found->address;
+  AddressWriter writer{next};
+  bits::addresses(packet, writer);
+  return true;
+}
+
+// Calls f<P>(stage, bytes) for each stage that spills, P being the packet that says where to, until
+// one returns false.
+template <class Gen, class F>
+bool EachSpillingPacket(const ScratchBytes& scratch, F f) {
+  using G = typename Gen::Packets;
+  using enum ScratchStage;
+  const auto one = [&]<class P>(ScratchStage stage) {
+    return scratch[stage] == 0 || f.template operator()<P>(stage, scratch[stage]);
+  };
+  bool good = one.template operator()<typename G::_3DSTATE_VS>(kVertex) &&
+              one.template operator()<typename G::_3DSTATE_HS>(kHull) &&
+              one.template operator()<typename G::_3DSTATE_DS>(kDomain) &&
+              one.template operator()<typename G::_3DSTATE_GS>(kGeometry) &&
+              one.template operator()<typename G::_3DSTATE_PS>(kPixel);
+  if constexpr (requires { typename G::_3DSTATE_MESH_CONTROL; }) {
+    good = good && one.template operator()<typename G::_3DSTATE_TASK_CONTROL>(kTask) &&
+           one.template operator()<typename G::_3DSTATE_MESH_CONTROL>(kMesh);
+  }
+  return good;
+}
+
 // Where a pointer points: into code, by its number, or to nothing.
 struct SavedKernelPointer {
   static constexpr uint32_t kNothing = ~uint32_t{0};
@@ -83,7 +127,7 @@ struct SavedKernelPointer {
 };
 // What the bytes are: "pipe", of which version, and of which generation. The version must change
 // when the meaning of what is kept does, unless its size or the layout of states shows it.
-inline constexpr uint64_t kSavedPipelineVersion = 2;
+inline constexpr uint64_t kSavedPipelineVersion = 3;
 template <class Gen>
 constexpr uint64_t kPipelineTag =
     uint64_t{0x70697065} << 32 | kSavedPipelineVersion << 16 | Gen::kVersion;
@@ -100,16 +144,21 @@ bool GraphicsPipelineOf<Gen>::EachPlainPart(F f) {
 }
 
 template <class Gen>
-bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const {
-  if (has_scratch_) return false;
+bool GraphicsPipelineOf<Gen>::Save(const Context& context, const ScratchBytes& scratch,
+                                   SavedBytes& to) const {
   // Nothing below changes it.
   auto& self = const_cast<GraphicsPipelineOf&>(*this);
+  PipelineCore core = state_.core();
   std::vector<uint32_t> words;
-  if (!SavePipeline(TablesOf<Gen>::kTables.layout, state_.core(), words)) return false;
+  if (!EachSpillingPacket<Gen>(
+          scratch, [&]<class P>(ScratchStage, uint32_t) { return PutScratch<Gen, P>({}, core); }) ||
+      !SavePipeline(TablesOf<Gen>::kTables.layout, core, words)) {
+    return false;
+  }
   std::vector<Kernels::Found> codes;
   std::vector<SavedKernelPointer> pointers;
-  const bool known = EachKernelPointer<Gen>(
-      self.state_.core(), [&]<class Pointer>(Pointer, const uint32_t* packed) {
+  const bool known =
+      EachKernelPointer<Gen>(core, [&]<class Pointer>(Pointer, const uint32_t* packed) {
         const uint64_t offset = Pointer::Read(packed);
         const std::optional<Kernels::Found> found = context.kernels().At(offset);
         if (!found.has_value()) {
@@ -133,6 +182,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, SavedBytes& to) const
   to.PutAll(absl::MakeConstSpan(words));
   to.PutAll(absl::MakeConstSpan(blend_));
   for (const auto& stream : streamed_.streams) to.PutAll(absl::MakeConstSpan(stream));
+  to.PutSized(scratch);
   return self.EachPlainPart([&](const auto& part) {
     to.PutSized(part);
     return true;
@@ -164,7 +214,9 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   std::unique_ptr<GraphicsPipelineOf> made(new GraphicsPipelineOf(kind));
   bool whole = from.GetAll(pointers) && from.GetAll(words) && from.GetAll(made->blend_);
   for (auto& stream : made->streamed_.streams) whole = whole && from.GetAll(stream);
-  whole = whole && made->EachPlainPart([&](auto& part) { return from.GetSized(part); });
+  ScratchBytes scratch;
+  whole = whole && from.GetSized(scratch) &&
+          made->EachPlainPart([&](auto& part) { return from.GetSized(part); });
   constexpr unsigned kBlendDwords = Gen::Packets::BLEND_STATE::dwords_needed(kMostBlendTargets);
   if (!whole || !from.empty() || made->blend_.size() != kBlendDwords ||
       made->views_.views - 1 >= kMostViews) {
@@ -189,6 +241,17 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
            Pointer::Write(packed, uint64_t{offsets[pointer.code]} + pointer.offset);
   });
   if (!placed || next != pointers.size()) return damaged();
+  absl::Status status;
+  const bool spills =
+      EachSpillingPacket<Gen>(scratch, [&]<class P>(ScratchStage stage, uint32_t bytes) {
+        const absl::StatusOr<ThreadScratch> memory = context.ScratchFor(stage, bytes);
+        status = memory.status();
+        if (!status.ok()) return false;
+        memory->AddUsesTo(made->scratch_uses_);
+        return PutScratch<Gen, P>(*memory, core);
+      });
+  if (!status.ok()) return status;
+  if (!spills) return damaged();
   return std::unique_ptr<GraphicsPipeline>(std::move(made));
 }
 

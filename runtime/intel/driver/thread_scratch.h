@@ -9,15 +9,19 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_DRIVER_THREAD_SCRATCH_H_
 #define PACKSMITH_RUNTIME_INTEL_DRIVER_THREAD_SCRATCH_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "packsmith/pack.h"
 #include "runtime/base/mutex.h"
+#include "runtime/command/buffer_uses.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/shader/scratch.h"
 #include "runtime/memory/address_space.h"
@@ -36,6 +40,18 @@ struct ThreadScratch {
   uint32_t surface = 0;
   // The buffers of both, which a job lists; 0: none.
   gpu::BufferHandle memory = 0, states = 0;
+
+  void AddUsesTo(std::vector<gpu::BufferUse>& uses) const {
+    uses.push_back({memory, gpu::kReads | gpu::kWrites});
+    if (states != 0) uses.push_back({states, gpu::kReads});
+  }
+};
+
+// Bytes of the context's memory that a thread of each stage of a pipeline needs; 0: none.
+struct ScratchBytes {
+  std::array<uint32_t, kScratchStages> stages = {};
+  uint32_t& operator[](ScratchStage stage) { return stages[static_cast<size_t>(stage)]; }
+  uint32_t operator[](ScratchStage stage) const { return stages[static_cast<size_t>(stage)]; }
 };
 
 // Thread-safe.

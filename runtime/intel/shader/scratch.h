@@ -44,6 +44,7 @@ enum class ScratchStage : uint8_t {
   kTask,
   kMesh
 };
+inline constexpr unsigned kScratchStages = 8;
 
 struct Scratch {
   uint32_t per_thread = 0;  // bytes, at least what was asked for: a power of two from 1024 on

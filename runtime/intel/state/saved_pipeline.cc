@@ -86,9 +86,9 @@ absl::Status LoadPipeline(const StateLayout& layout, absl::Span<const uint32_t> 
   return absl::OkStatus();
 }
 
-uint32_t* FindPacket(PipelineCore& pipeline, unsigned packet) {
+const PipelinePacket* FindPacket(const PipelineCore& pipeline, unsigned packet) {
   for (const PipelinePacket& one : pipeline.packets) {
-    if (one.packet == packet) return pipeline.dwords.data() + one.dword;
+    if (one.packet == packet) return &one;
   }
   return nullptr;
 }

@@ -30,8 +30,8 @@ bool SavePipeline(const StateLayout& layout, const PipelineCore& pipeline,
 absl::Status LoadPipeline(const StateLayout& layout, absl::Span<const uint32_t> words,
                           PipelineCore& to);
 
-// The dwords of a packet of the pipeline; null: it has none.
-uint32_t* FindPacket(PipelineCore& pipeline, unsigned packet);
+// A packet of the pipeline; null: it has none.
+const PipelinePacket* FindPacket(const PipelineCore& pipeline, unsigned packet);
 
 }  // namespace packsmith::intel
 

@@ -36,16 +36,17 @@ class PipelinesTest : public DrawFixture {
         : machine(generation, {.pipelines = &cache}) {}
 
     absl::StatusOr<std::unique_ptr<GraphicsPipeline>> New(const CacheKey* key,
-                                                          uint32_t scratch = 0) {
+                                                          const ShaderScratch& scratch = {}) {
       // Two kernels in one upload, and another one.
       DrawnBytes code(192, 0x11), other(64, 0x22);
       const auto first = machine.context->NewKernel(code),
                  second = machine.context->NewKernel(other);
       EXPECT_TRUE(first.ok() && second.ok());
       VertexShader vertex{.entry = {.offset = *first, .start_register = 2}, .urb_read_length = 1};
-      vertex.program.scratch = {.bytes_per_thread = scratch, .surface = 64};
+      vertex.program.scratch = scratch;
       FragmentShader fragment{.simd16 = ShaderEntry{.offset = *first + 128, .start_register = 4},
                               .simd32 = ShaderEntry{.offset = *second, .start_register = 6}};
+      fragment.program.scratch = scratch;
       const Varying varyings[] = {Location(0)};
       const StreamedVarying streamed[] = {{.what = Varying::kPosition}};
       const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32_FLOAT}};
@@ -69,13 +70,59 @@ class PipelinesTest : public DrawFixture {
       EXPECT_TRUE((*commands)->SetIndexBuffer(
           {.memory = {indices.address, indices.handle}, .size = 64, .type = IndexType::kUint16}));
       EXPECT_TRUE((*commands)->Draw({.vertices = 3, .indexed = true})) << (*commands)->status();
-      machine.Run(**commands);
-      EXPECT_EQ(machine.works.size(), 1u);
+      return Last(**commands);
+    }
+    // One of tasks and meshes.
+    absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewMeshes(const CacheKey* key,
+                                                                const ShaderScratch& scratch) {
+      const auto kernel = machine.context->NewKernel(DrawnBytes(64, 0x11));
+      EXPECT_TRUE(kernel.ok());
+      WorkgroupProgram group{.entry = *kernel, .invocations = 32};
+      group.program.scratch = scratch;
+      const TaskShader task{.group = group};
+      const MeshShader mesh{.group = group, .most_primitives = 16, .vertex_pitch_bytes = 64};
+      return machine.context->NewGraphicsPipeline(
+          {.task = &task, .mesh = &mesh, .task_urb_units = 4, .mesh_urb_units = 20, .key = key});
+    }
+    ExecutedWork DrawMeshes(const GraphicsPipeline& pipeline) {
+      const auto commands = machine.context->NewCommandBuffer({});
+      EXPECT_TRUE(commands.ok());
+      EXPECT_TRUE((*commands)->Bind(pipeline)) << (*commands)->status();
+      EXPECT_TRUE((*commands)->Draw(MeshDrawCall{.x = 2})) << (*commands)->status();
+      return Last(**commands);
+    }
+    ExecutedWork Last(CommandBuffer& commands) {
+      machine.Run(commands);
+      EXPECT_FALSE(machine.works.empty());
       return machine.works.empty() ? ExecutedWork() : machine.works.back();
     }
 
     Machine machine;
   };
+
+  // Whether it is known how memory that threads spill to is described.
+  static bool HasScratch(const Run& run) {
+    return run.machine.context->ScratchFor(ScratchStage::kVertex, 1024).status().code() !=
+           absl::StatusCode::kUnimplemented;
+  }
+  // What is allocated next is elsewhere than in a run without this.
+  static void TakeScratch(const Run& run) {
+    for (const uint32_t bytes : {1024, 32768}) {
+      EXPECT_TRUE(run.machine.context->ScratchFor(ScratchStage::kVertex, bytes).ok());
+    }
+  }
+  static std::vector<uint32_t> Buffers(const GraphicsPipeline& pipeline) {
+    std::vector<uint32_t> buffers;
+    for (const gpu::BufferUse& use : pipeline.scratch_uses()) buffers.push_back(use.buffer);
+    return buffers;
+  }
+  static std::vector<uint32_t> PacketOf(const ExecutedWork& work, absl::string_view name) {
+    for (const auto& [packet, dwords] : work.states) {
+      if (packet == name) return dwords;
+    }
+    ADD_FAILURE() << name;
+    return {};
+  }
 };
 INSTANTIATE_TEST_SUITE_P(, PipelinesTest, testing::ValuesIn(DriverGenerations()),
                          [](const auto& info) { return info.param; });
@@ -130,12 +177,60 @@ TEST_P(PipelinesTest, ASecondRunMapsThePipelineWithItsKernels) {
   EXPECT_GE(kernels, 3u);
 }
 
+// Bytes that a shader's thread spills.
+constexpr ShaderScratch kSpills = {.bytes_per_thread = 3000};
+
+TEST_P(PipelinesTest, ASecondRunSpillsToItsOwnMemory) {
+  PipelineCache cache({.identity = "test"});
+  Run first(GetParam(), cache), second(GetParam(), cache);
+  if (!HasScratch(first)) GTEST_SKIP();
+  const auto saved = first.New(&kKey, kSpills);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_EQ(cache.statistics().entries, 1u);
+  TakeScratch(second);
+  const auto found = second.machine.context->FindGraphicsPipeline(kKey);
+  ASSERT_TRUE(found.ok()) << found.status();
+  const auto made = second.New(nullptr, kSpills);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(Buffers(**found), Buffers(**made));
+  EXPECT_FALSE(Buffers(**found).empty());
+  const ExecutedWork before = first.Draw(**saved), after = second.Draw(**found),
+                     expected = second.Draw(**made);
+  for (const char* const packet : {"3DSTATE_VS", "3DSTATE_PS"}) {
+    EXPECT_EQ(PacketOf(after, packet), PacketOf(expected, packet)) << packet;
+    EXPECT_NE(PacketOf(after, packet), PacketOf(before, packet)) << packet;
+  }
+  EXPECT_EQ(second.machine.problems, std::vector<std::string>());
+}
+
+TEST_P(PipelinesTest, ASecondRunsMeshesSpillToItsOwnMemory) {
+  PipelineCache cache({.identity = "test"});
+  Run first(GetParam(), cache), second(GetParam(), cache);
+  if (!HasMeshes() || !HasScratch(first)) GTEST_SKIP();
+  const auto saved = first.NewMeshes(&kKey, kSpills);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_EQ(cache.statistics().entries, 1u);
+  TakeScratch(second);
+  const auto found = second.machine.context->FindGraphicsPipeline(kKey);
+  ASSERT_TRUE(found.ok()) << found.status();
+  const auto made = second.NewMeshes(nullptr, kSpills);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(Buffers(**found), Buffers(**made));
+  const ExecutedWork before = first.DrawMeshes(**saved), after = second.DrawMeshes(**found),
+                     expected = second.DrawMeshes(**made);
+  for (const char* const packet : {"3DSTATE_TASK_CONTROL", "3DSTATE_MESH_CONTROL"}) {
+    EXPECT_EQ(PacketOf(after, packet), PacketOf(expected, packet)) << packet;
+    EXPECT_NE(PacketOf(after, packet), PacketOf(before, packet)) << packet;
+  }
+}
+
 TEST_P(PipelinesTest, WhatDoesNotHoldInAnotherRunIsNotKept) {
   PipelineCache cache({.identity = "test"});
   Run run(GetParam(), cache);
   EXPECT_TRUE(run.New(nullptr).ok());
   EXPECT_EQ(cache.statistics().entries, 0u);
-  EXPECT_TRUE(run.New(&kKey, /*scratch=*/1024).ok());
+  // Scratch memory of the program's own.
+  EXPECT_TRUE(run.New(&kKey, {.bytes_per_thread = 1024, .surface = 64}).ok());
   EXPECT_EQ(cache.statistics().entries, 0u);
   // Kernels that the context did not upload.
   VertexShader vertex{.entry = {.offset = 0x100000, .start_register = 2}};
