@@ -99,17 +99,34 @@ struct Recorded {
     commands->Draw({.vertices = 3});
   }
 
+  void BindKernel(Scene& scene) {
+    ComputeKernel kernel;
+    kernel.simd16() = {.present = true, .offset = scene.kernel};
+    kernel.local_size = {8, 8, 1};
+    kernel.constant_bytes = 32;
+    commands->Bind(kernel);
+  }
+  // Constants are others than before.
+  void DispatchOther(uint32_t number) {
+    const uint32_t constants[8] = {number};
+    commands->SetConstants(BindingStage::kCompute,
+                           {reinterpret_cast<const uint8_t*>(constants), sizeof(constants)});
+    commands->Dispatch({.x = 4});
+  }
+
   std::unique_ptr<CommandBuffer> commands;
   std::array<VertexBuffer, 2> buffers;
   std::array<View, 2> views;
 };
 
-// Bytes of packets that `draw` writes, and of its constants.
+// Bytes of packets that `work` writes, a draw or a dispatch, and of its constants.
 template <class F>
-size_t BytesOf(F draw) {
+size_t BytesOf(F work) {
   Recorded recorded(SharedScene());
+  recorded.BindKernel(SharedScene());
+  work(recorded, 0);  // with what only the first one writes
   const size_t before = recorded.commands->batch().dwords();
-  for (uint32_t i = 0; i < 100; ++i) draw(recorded, i);
+  for (uint32_t i = 1; i <= 100; ++i) work(recorded, i);
   return (recorded.commands->batch().dwords() - before) * 4 / 100 + 32;
 }
 
@@ -146,29 +163,20 @@ BENCHMARK(DrawDynamic);
 
 void DispatchAgain(benchmark::State& state) {
   Recorded recorded(SharedScene());
-  ComputeKernel kernel;
-  kernel.simd16() = {.present = true, .offset = SharedScene().kernel};
-  kernel.local_size = {8, 8, 1};
-  kernel.constant_bytes = 32;
   uint32_t number = 0;
+  recorded.BindKernel(SharedScene());
   for (auto _ : state) {
-    if (number % kDraws == 0) {
-      recorded.Again(SharedScene());
-      recorded.commands->Bind(kernel);
-    }
-    const uint32_t constants[8] = {number++};
-    recorded.commands->SetConstants(
-        BindingStage::kCompute, {reinterpret_cast<const uint8_t*>(constants), sizeof(constants)});
-    recorded.commands->Dispatch({.x = 4});
+    recorded.DispatchOther(number);
+    if (++number % kDraws != 0) continue;
+    recorded.Again(SharedScene());
+    recorded.BindKernel(SharedScene());
   }
   if (!recorded.commands->status().ok()) state.SkipWithError("a dispatch was refused");
 }
 BENCHMARK(DispatchAgain);
 
-// The bytes of DrawThreeChanged, to the end of as much memory, and again.
-void Copy(benchmark::State& state) {
-  const size_t size =
-      BytesOf([](Recorded& recorded, uint32_t number) { recorded.DrawOther(number); });
+// That many bytes are copied to the end of as much memory, and again.
+void CopyBytes(benchmark::State& state, size_t size) {
   std::vector<uint8_t> from(size, 1), to(size * kDraws);
   size_t at = 0;
   for (auto _ : state) {
@@ -178,7 +186,17 @@ void Copy(benchmark::State& state) {
   }
   state.SetLabel(std::to_string(size) + " bytes");
 }
+// Of DrawThreeChanged, and of DispatchAgain.
+void Copy(benchmark::State& state) {
+  CopyBytes(state,
+            BytesOf([](Recorded& recorded, uint32_t number) { recorded.DrawOther(number); }));
+}
 BENCHMARK(Copy);
+void CopyDispatch(benchmark::State& state) {
+  CopyBytes(state,
+            BytesOf([](Recorded& recorded, uint32_t number) { recorded.DispatchOther(number); }));
+}
+BENCHMARK(CopyDispatch);
 
 // Each thread has a command buffer of its own. items_per_second: draws of all threads.
 void DrawThreads(benchmark::State& state) {
