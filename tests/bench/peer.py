@@ -25,12 +25,11 @@ class Missing(Exception):
     """What is compared with is not there."""
 
 
-def compiled(folder: str) -> str:
+def compiled(source: str, folder: str) -> str:
     made = os.path.join(folder, "client")
     done = subprocess.run(
         [shutil.which("cc") or "cc", "-O2", "-std=c11", "-D_GNU_SOURCE",
-         os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer_client.c"), "-o", made,
-         "-lEGL", "-lGLESv2"], capture_output=True, text=True, check=False)
+         source, "-o", made, "-lEGL", "-lGLESv2"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Missing(f"Mesa's headers or libraries: {done.stderr}")
     return made
@@ -59,10 +58,10 @@ def unpack_time(unpack: str, record: str) -> float:
 
 
 def main() -> int:
-    unpack, mock = (os.path.abspath(path) for path in sys.argv[1:3])
+    unpack, mock, source = (os.path.abspath(path) for path in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
         try:
-            program = compiled(folder)
+            program = compiled(source, folder)
             arguments = [program, str(FRAMES), str(DRAWS)]
             print("GPU   packets  Mesa [us/packet]  unpack [us/packet]  ratio")
             for device in DEVICES:
