@@ -137,7 +137,8 @@ class Context {
       const GraphicsPipelineOptions& options) const;
   // The pipeline that the cache has under this key, without a compiler: its kernels are uploaded,
   // or found, and its packets are those of the earlier run. NotFound: compile it, and make it with
-  // the key; DataLoss: what is kept is not a pipeline of this generation.
+  // the key; DataLoss: what is kept is not a pipeline of this generation; errors of
+  // NewKernel() and ScratchFor().
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> FindGraphicsPipeline(const CacheKey& key);
   // The same of compute kernels. The entries' offsets count from the beginning of `code`; those of
   // the result from the instruction base, as CommandBuffer::Bind() takes it.

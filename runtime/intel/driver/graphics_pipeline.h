@@ -116,8 +116,8 @@ class GraphicsPipeline {
   absl::Span<const gpu::BufferUse> scratch_uses() const { return scratch_uses_; }
 
   // Appends what another run needs to have this pipeline. `scratch`: what its shaders need of the
-  // context's scratch memory. False, and what was appended is of no use, if it has other addresses,
-  // or kernels that are not the context's.
+  // context's scratch memory; none may have memory of the program's own. False, and what was
+  // appended is of no use, if it has other addresses, or kernels that are not the context's.
   virtual bool Save(const Context& context, const ScratchBytes& scratch, SavedBytes& to) const = 0;
 
  protected:

@@ -45,7 +45,8 @@ class GraphicsPipelineOf final : public GraphicsPipeline {
  public:
   static absl::StatusOr<std::unique_ptr<GraphicsPipeline>> New(
       const Context& context, const GraphicsPipelineOptions& options);
-  // One that Save() wrote: in saved_pipeline_of.h. DataLoss: it did not; errors of NewKernel().
+  // One that Save() wrote: in saved_pipeline_of.h. DataLoss: it did not; errors of NewKernel()
+  // and ScratchFor().
   static absl::StatusOr<std::unique_ptr<GraphicsPipeline>> Load(Context& context,
                                                                 SavedReader& from);
   bool Save(const Context& context, const ScratchBytes& scratch, SavedBytes& to) const override;

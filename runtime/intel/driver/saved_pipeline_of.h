@@ -15,11 +15,12 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
-#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline_of.h"
 #include "runtime/intel/driver/saved_bytes.h"
 #include "runtime/intel/driver/thread_scratch.h"
+#include "runtime/intel/pipeline/stage_packets.h"
+#include "runtime/intel/pipeline/stages.h"
 #include "runtime/intel/shader/kernels.h"
 #include "runtime/intel/shader/scratch.h"
 #include "runtime/intel/state/fields.h"
@@ -78,19 +79,18 @@ bool EachKernelPointer(PipelineCore& core, F f) {
   return good;
 }
 
-// Puts the place of scratch memory into a packet of the pipeline; of none: zeros. False if it has
-// no such packet, or the place does not fit.
+// Puts where a stage spills to into its packet of the pipeline; of no bytes: nowhere. False if the
+// stage would spill and has no packet, or more than threads can have.
 template <class Gen, class P>
-bool PutScratch(const ThreadScratch& scratch, PipelineCore& core) {
+bool PutScratch(const ShaderScratch& scratch, PipelineCore& core) {
   const PipelinePacket* const found = FindPacket(core, StateLayoutOf<Gen>::template IndexOf<P>());
-  if (found == nullptr || found->addresses != AddressesIn<P>()) return false;
+  if (found == nullptr) return scratch.bytes_per_thread == 0;
+  if (found->addresses != AddressesIn<P>() || scratch.bytes_per_thread > MostScratch(Gen::kFacts)) {
+    return false;
+  }
   uint32_t* const packed = core.dwords.data() + found->dword;
   P packet = P::unpack(packed);
-  if constexpr (requires { packet.scratch_space_buffer; }) {
-    packet.scratch_space_buffer = ScratchPointer(Gen::kFacts, scratch.surface);
-  } else {
-    packet.scratch_space_base_pointer = scratch.place;
-  }
+  if (!stages::SetScratch<Gen>(scratch, packet).ok()) return false;
   if (packet.template pack<checks::on>(packed)) return false;
   StateAddress* next = core.addresses.data() + found->address;
   AddressWriter writer{next};
@@ -98,25 +98,32 @@ bool PutScratch(const ThreadScratch& scratch, PipelineCore& core) {
   return true;
 }
 
-// Calls f<P>(stage, bytes) for each stage that spills, P being the packet that says where to, until
+// Calls f<P>(stage) for each stage, P being the packet that says where its threads spill to, until
 // one returns false.
 template <class Gen, class F>
-bool EachSpillingPacket(const ScratchBytes& scratch, F f) {
+bool EachScratchPacket(F f) {
   using G = typename Gen::Packets;
   using enum ScratchStage;
-  const auto one = [&]<class P>(ScratchStage stage) {
-    return scratch[stage] == 0 || f.template operator()<P>(stage, scratch[stage]);
-  };
-  bool good = one.template operator()<typename G::_3DSTATE_VS>(kVertex) &&
-              one.template operator()<typename G::_3DSTATE_HS>(kHull) &&
-              one.template operator()<typename G::_3DSTATE_DS>(kDomain) &&
-              one.template operator()<typename G::_3DSTATE_GS>(kGeometry) &&
-              one.template operator()<typename G::_3DSTATE_PS>(kPixel);
+  bool good = f.template operator()<typename G::_3DSTATE_VS>(kVertex) &&
+              f.template operator()<typename G::_3DSTATE_HS>(kHull) &&
+              f.template operator()<typename G::_3DSTATE_DS>(kDomain) &&
+              f.template operator()<typename G::_3DSTATE_GS>(kGeometry) &&
+              f.template operator()<typename G::_3DSTATE_PS>(kPixel);
   if constexpr (requires { typename G::_3DSTATE_MESH_CONTROL; }) {
-    good = good && one.template operator()<typename G::_3DSTATE_TASK_CONTROL>(kTask) &&
-           one.template operator()<typename G::_3DSTATE_MESH_CONTROL>(kMesh);
+    good = good && f.template operator()<typename G::_3DSTATE_TASK_CONTROL>(kTask) &&
+           f.template operator()<typename G::_3DSTATE_MESH_CONTROL>(kMesh);
   }
   return good;
+}
+// Puts sizes without places. False also if other stages than those of pipelines have any.
+template <class Gen>
+bool PutScratchSizes(const ScratchBytes& scratch, PipelineCore& core) {
+  ScratchBytes others = scratch;
+  return EachScratchPacket<Gen>([&]<class P>(ScratchStage stage) {
+           others[stage] = 0;
+           return PutScratch<Gen, P>({.bytes_per_thread = scratch[stage]}, core);
+         }) &&
+         others.stages == decltype(others.stages)();
 }
 
 // Where a pointer points: into code, by its number, or to nothing.
@@ -150,8 +157,7 @@ bool GraphicsPipelineOf<Gen>::Save(const Context& context, const ScratchBytes& s
   auto& self = const_cast<GraphicsPipelineOf&>(*this);
   PipelineCore core = state_.core();
   std::vector<uint32_t> words;
-  if (!EachSpillingPacket<Gen>(
-          scratch, [&]<class P>(ScratchStage, uint32_t) { return PutScratch<Gen, P>({}, core); }) ||
+  if (!PutScratchSizes<Gen>(scratch, core) ||
       !SavePipeline(TablesOf<Gen>::kTables.layout, core, words)) {
     return false;
   }
@@ -225,6 +231,7 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   PipelineCore& core = made->state_.core();
   absl::Status loaded = LoadPipeline(TablesOf<Gen>::kTables.layout, words, core);
   if (!loaded.ok()) return loaded;
+  if (!PutScratchSizes<Gen>(scratch, core)) return damaged();
 
   std::vector<uint32_t> offsets;
   for (const std::vector<uint8_t>& code : codes) {
@@ -242,14 +249,16 @@ absl::StatusOr<std::unique_ptr<GraphicsPipeline>> GraphicsPipelineOf<Gen>::Load(
   });
   if (!placed || next != pointers.size()) return damaged();
   absl::Status status;
-  const bool spills =
-      EachSpillingPacket<Gen>(scratch, [&]<class P>(ScratchStage stage, uint32_t bytes) {
-        const absl::StatusOr<ThreadScratch> memory = context.ScratchFor(stage, bytes);
-        status = memory.status();
-        if (!status.ok()) return false;
-        memory->AddUsesTo(made->scratch_uses_);
-        return PutScratch<Gen, P>(*memory, core);
-      });
+  const bool spills = EachScratchPacket<Gen>([&]<class P>(ScratchStage stage) {
+    const uint32_t bytes = scratch[stage];
+    if (bytes == 0) return true;
+    const absl::StatusOr<ThreadScratch> memory = context.ScratchFor(stage, bytes);
+    status = memory.status();
+    if (!status.ok()) return false;
+    memory->AddUsesTo(made->scratch_uses_);
+    return PutScratch<Gen, P>(
+        {.bytes_per_thread = bytes, .place = memory->place, .surface = memory->surface}, core);
+  });
   if (!status.ok()) return status;
   if (!spills) return damaged();
   return std::unique_ptr<GraphicsPipeline>(std::move(made));

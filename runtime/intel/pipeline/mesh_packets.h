@@ -63,7 +63,8 @@ absl::Status SetGroup(absl::string_view stage, const WorkgroupProgram& group, Co
   if (!status.ok()) return status;
   control.statistics_enable = group.statistics;
   if (group.program.scratch.bytes_per_thread != 0) {
-    control.scratch_space_buffer = ScratchPointer(Gen::kFacts, group.program.scratch.surface);
+    status = SetScratch<Gen>(group.program.scratch, control);
+    if (!status.ok()) return status;
   }
   shader.kernel_start_pointer = group.entry;
   shader.local_x_maximum = group.invocations - 1;

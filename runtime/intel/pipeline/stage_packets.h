@@ -42,6 +42,20 @@ constexpr uint32_t MostOf() {
   return (uint32_t{1} << std::popcount(FieldBits<Member>::kMask[0].mask)) - 1;
 }
 
+// Where a stage's threads spill to, in the packet that says so; of no bytes: nowhere.
+template <class Gen, class P>
+absl::Status SetScratch(const ShaderScratch& scratch, P& packet) {
+  if constexpr (requires { packet.scratch_space_buffer; }) {
+    packet.scratch_space_buffer = ScratchPointer(Gen::kFacts, scratch.surface);
+  } else {
+    const absl::StatusOr<uint32_t> power = ScratchPower(scratch.bytes_per_thread);
+    if (!power.ok()) return power.status();
+    packet.per_thread_scratch_space = *power;
+    packet.scratch_space_base_pointer = scratch.place;
+  }
+  return absl::OkStatus();
+}
+
 // Sets what packets of all stages have.
 template <class Gen, class P>
 absl::Status SetProgram(absl::string_view stage, const ShaderProgram& program, P& packet) {
@@ -57,13 +71,7 @@ absl::Status SetProgram(absl::string_view stage, const ShaderProgram& program, P
     packet.registers_per_thread = RegisterBlocks(program.registers);
   }
   if (program.scratch.bytes_per_thread == 0) return absl::OkStatus();
-  if constexpr (requires { packet.scratch_space_buffer; }) {
-    packet.scratch_space_buffer = ScratchPointer(Gen::kFacts, program.scratch.surface);
-  } else {
-    packet.per_thread_scratch_space = *ScratchPower(program.scratch.bytes_per_thread);
-    packet.scratch_space_base_pointer = program.scratch.place;
-  }
-  return absl::OkStatus();
+  return SetScratch<Gen>(program.scratch, packet);
 }
 
 template <class Gen>

@@ -54,7 +54,7 @@ ScratchPool::~ScratchPool() {
 absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread) {
   if (lifetime_.lost()) return lifetime_.status();
   const GenerationFacts& facts = *options_.facts;
-  const uint32_t most = facts.stages_share_scratch ? 256 << 10 : 2 << 20;
+  const uint32_t most = MostScratch(facts);
   if (per_thread == 0 || per_thread > most) {
     return absl::InvalidArgumentError(
         absl::StrCat("scratch memory of ", per_thread, " bytes for each thread; 1 to ", most,

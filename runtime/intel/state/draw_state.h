@@ -344,6 +344,7 @@ class DrawState : public StateCore {
   template <unsigned First, class T, unsigned Dwords, unsigned... I>
   PACKSMITH_INLINE static void PackOne(const T& one, uint32_t first, uint32_t (&packed)[Dwords],
                                        bits::indices<I...>) {
+    static_assert(!bits::has_variants<T>);
     bits::packer<sizeof...(I)> words;
     words.w[0] = first;
     T::ps_layout(one, words);

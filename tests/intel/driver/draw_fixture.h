@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/intel/device/generation_facts.h"
+#include "runtime/intel/driver/generation_driver.h"
 #include "runtime/intel/driver/graphics_pipeline.h"
 #include "tests/intel/driver/machine.h"
 
@@ -83,6 +85,11 @@ class DrawFixture : public testing::TestWithParam<std::string> {
       if (machine_.packets[i] == packet) found.push_back(machine_.dwords[i]);
     }
     return found;
+  }
+  const GenerationFacts& facts() const { return FactsOf(machine_.context->generation().version); }
+  // How memory that threads spill to is described.
+  bool KnowsScratch() const {
+    return facts().scratch_pointer_shift == 0 || facts().has_scratch_surfaces;
   }
   bool HasMeshes() const {
     return GetParam() == "gfx125" || GetParam() == "xe2" || GetParam() == "xe3";

@@ -1,5 +1,6 @@
 // Pipelines that a cache keeps from one run to the next, restart indices, and the switches of
 // PACKSMITH_DEBUG that concern command buffers.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/base/debug.h"
 #include "runtime/intel/driver/saved_bytes.h"
+#include "runtime/intel/driver/thread_scratch.h"
 #include "runtime/intel/shader/pipeline_cache.h"
 #include "tests/intel/driver/draw_fixture.h"
 
@@ -30,6 +32,9 @@ class PipelinesTest : public DrawFixture {
 
   static constexpr CacheKey kKey = {.low = 1, .high = 2}, kOther = {.low = 2, .high = 2};
 
+  // The fragment shader, or that of meshes, spills more than the shaders before it.
+  static constexpr uint32_t kPixelFactor = 3;
+
   // A run of a program with this cache: a pipeline of kernels whose code begins with these bytes.
   struct Run {
     Run(const std::string& generation, PipelineCache& cache)
@@ -47,6 +52,7 @@ class PipelinesTest : public DrawFixture {
       FragmentShader fragment{.simd16 = ShaderEntry{.offset = *first + 128, .start_register = 4},
                               .simd32 = ShaderEntry{.offset = *second, .start_register = 6}};
       fragment.program.scratch = scratch;
+      fragment.program.scratch.bytes_per_thread *= kPixelFactor;
       const Varying varyings[] = {Location(0)};
       const StreamedVarying streamed[] = {{.what = Varying::kPosition}};
       const VertexAttribute attributes[] = {{.format = SurfaceFormat::R32G32_FLOAT}};
@@ -80,6 +86,7 @@ class PipelinesTest : public DrawFixture {
       WorkgroupProgram group{.entry = *kernel, .invocations = 32};
       group.program.scratch = scratch;
       const TaskShader task{.group = group};
+      group.program.scratch.bytes_per_thread *= kPixelFactor;
       const MeshShader mesh{.group = group, .most_primitives = 16, .vertex_pitch_bytes = 64};
       return machine.context->NewGraphicsPipeline(
           {.task = &task, .mesh = &mesh, .task_urb_units = 4, .mesh_urb_units = 20, .key = key});
@@ -100,11 +107,6 @@ class PipelinesTest : public DrawFixture {
     Machine machine;
   };
 
-  // Whether it is known how memory that threads spill to is described.
-  static bool HasScratch(const Run& run) {
-    return run.machine.context->ScratchFor(ScratchStage::kVertex, 1024).status().code() !=
-           absl::StatusCode::kUnimplemented;
-  }
   // What is allocated next is elsewhere than in a run without this.
   static void TakeScratch(const Run& run) {
     for (const uint32_t bytes : {1024, 32768}) {
@@ -183,7 +185,7 @@ constexpr ShaderScratch kSpills = {.bytes_per_thread = 3000};
 TEST_P(PipelinesTest, ASecondRunSpillsToItsOwnMemory) {
   PipelineCache cache({.identity = "test"});
   Run first(GetParam(), cache), second(GetParam(), cache);
-  if (!HasScratch(first)) GTEST_SKIP();
+  if (!KnowsScratch()) GTEST_SKIP();
   const auto saved = first.New(&kKey, kSpills);
   ASSERT_TRUE(saved.ok()) << saved.status();
   EXPECT_EQ(cache.statistics().entries, 1u);
@@ -206,7 +208,7 @@ TEST_P(PipelinesTest, ASecondRunSpillsToItsOwnMemory) {
 TEST_P(PipelinesTest, ASecondRunsMeshesSpillToItsOwnMemory) {
   PipelineCache cache({.identity = "test"});
   Run first(GetParam(), cache), second(GetParam(), cache);
-  if (!HasMeshes() || !HasScratch(first)) GTEST_SKIP();
+  if (!HasMeshes() || !KnowsScratch()) GTEST_SKIP();
   const auto saved = first.NewMeshes(&kKey, kSpills);
   ASSERT_TRUE(saved.ok()) << saved.status();
   EXPECT_EQ(cache.statistics().entries, 1u);
@@ -216,12 +218,49 @@ TEST_P(PipelinesTest, ASecondRunsMeshesSpillToItsOwnMemory) {
   const auto made = second.NewMeshes(nullptr, kSpills);
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(Buffers(**found), Buffers(**made));
+  EXPECT_FALSE(Buffers(**found).empty());
   const ExecutedWork before = first.DrawMeshes(**saved), after = second.DrawMeshes(**found),
                      expected = second.DrawMeshes(**made);
   for (const char* const packet : {"3DSTATE_TASK_CONTROL", "3DSTATE_MESH_CONTROL"}) {
     EXPECT_EQ(PacketOf(after, packet), PacketOf(expected, packet)) << packet;
     EXPECT_NE(PacketOf(after, packet), PacketOf(before, packet)) << packet;
   }
+}
+
+TEST_P(PipelinesTest, SizesOfScratchMemoryThatNoPipelineHasAreDataLoss) {
+  if (!KnowsScratch()) GTEST_SKIP();
+  PipelineCache cache({.identity = "test"});
+  Run first(GetParam(), cache), second(GetParam(), cache);
+  ASSERT_TRUE(first.New(&kKey, kSpills).ok());
+  const absl::Span<const uint8_t> kept = *cache.Find(kKey);
+  ScratchBytes sizes;
+  sizes[ScratchStage::kVertex] = kSpills.bytes_per_thread;
+  sizes[ScratchStage::kPixel] = kSpills.bytes_per_thread * kPixelFactor;
+  const auto bytes_of = [](const ScratchBytes& of) {
+    return absl::MakeConstSpan(reinterpret_cast<const uint8_t*>(&of), sizeof(of));
+  };
+  const auto was = bytes_of(sizes);
+  const auto place = std::search(kept.begin(), kept.end(), was.begin(), was.end());
+  ASSERT_NE(place, kept.end());
+  const auto find = [&](ScratchStage stage, uint32_t bytes) {
+    ScratchBytes other = sizes;
+    other[stage] = bytes;
+    DrawnBytes changed(kept.begin(), kept.end());
+    const auto now = bytes_of(other);
+    std::copy(now.begin(), now.end(), changed.begin() + (place - kept.begin()));
+    const CacheKey key = {.low = 100 + uint64_t{bytes}, .high = static_cast<uint64_t>(stage)};
+    cache.Add(key, Resealed(changed));
+    return second.machine.context->FindGraphicsPipeline(key).status();
+  };
+  EXPECT_TRUE(find(ScratchStage::kVertex, 1024).ok());
+  EXPECT_TRUE(find(ScratchStage::kPixel, 0).ok());
+  for (const uint32_t bytes : {uint32_t{4 << 20}, ~uint32_t{0}}) {
+    EXPECT_EQ(find(ScratchStage::kVertex, bytes).code(), absl::StatusCode::kDataLoss) << bytes;
+  }
+  // Stages that the pipeline does not have, or that no pipeline has.
+  EXPECT_EQ(find(ScratchStage::kCompute, 1024).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(find(ScratchStage::kTask, 1024).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(find(ScratchStage::kMesh, 1024).code(), absl::StatusCode::kDataLoss);
 }
 
 TEST_P(PipelinesTest, WhatDoesNotHoldInAnotherRunIsNotKept) {

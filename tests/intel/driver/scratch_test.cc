@@ -16,10 +16,8 @@ namespace {
 
 class ScratchTest : public DrawFixture {
  protected:
-  const GenerationFacts& facts() const { return FactsOf(machine_.context->generation().version); }
   // Packets have the offset of a surface state, not an address.
   bool HasSurfaces() const { return facts().scratch_pointer_shift != 0; }
-  bool IsKnown() const { return !HasSurfaces() || facts().has_scratch_surfaces; }
 
   absl::StatusOr<std::unique_ptr<GraphicsPipeline>> NewSpilling(const ShaderScratch& vertex,
                                                                 const ShaderScratch& fragment) {
@@ -92,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(, ScratchTest, testing::ValuesIn(DriverGenerations()),
 
 TEST_P(ScratchTest, ShadersThatSpillHaveMemoryThatTheirJobLists) {
   const auto pipeline = NewSpilling({.bytes_per_thread = 3000}, {.bytes_per_thread = 1500});
-  if (!IsKnown()) {
+  if (!KnowsScratch()) {
     EXPECT_EQ(pipeline.status().code(), absl::StatusCode::kUnimplemented);
     EXPECT_NE(pipeline.status().message().find("vertex shader"), std::string::npos);
     return;
@@ -110,7 +108,7 @@ TEST_P(ScratchTest, ShadersThatSpillHaveMemoryThatTheirJobLists) {
 }
 
 TEST_P(ScratchTest, AJobWithoutSpillsListsNone) {
-  if (!IsKnown()) GTEST_SKIP();
+  if (!KnowsScratch()) GTEST_SKIP();
   const auto scratch = machine_.context->ScratchFor(ScratchStage::kVertex, 1024);
   ASSERT_TRUE(scratch.ok()) << scratch.status();
   const auto memory = machine_.context->buffers().Get(scratch->memory);
@@ -126,7 +124,7 @@ TEST_P(ScratchTest, AJobWithoutSpillsListsNone) {
 }
 
 TEST_P(ScratchTest, ASecondarysMemoryIsListedByItsCaller) {
-  if (!IsKnown()) GTEST_SKIP();
+  if (!KnowsScratch()) GTEST_SKIP();
   const auto pipeline = NewSpilling({.bytes_per_thread = 1024}, {});
   ASSERT_TRUE(pipeline.ok()) << pipeline.status();
   auto secondary = New({.secondary = true});
@@ -143,7 +141,7 @@ TEST_P(ScratchTest, ASecondarysMemoryIsListedByItsCaller) {
 TEST_P(ScratchTest, KernelsHaveMemoryThatIsSetAgainOnlyIfItGrows) {
   auto commands = New();
   const bool bound = commands->Bind(NewSpillingKernel(5000));
-  if (!IsKnown()) {
+  if (!KnowsScratch()) {
     EXPECT_FALSE(bound);
     EXPECT_EQ(commands->status().code(), absl::StatusCode::kUnimplemented);
     EXPECT_NE(commands->status().message().find("compute kernel"), std::string::npos);
@@ -169,7 +167,7 @@ TEST_P(ScratchTest, KernelsHaveMemoryThatIsSetAgainOnlyIfItGrows) {
 }
 
 TEST_P(ScratchTest, EqualSizesShareMemory) {
-  if (!IsKnown()) GTEST_SKIP();
+  if (!KnowsScratch()) GTEST_SKIP();
   const auto first = NewSpilling({.bytes_per_thread = 1025}, {});
   const auto second = NewSpilling({.bytes_per_thread = 2048}, {});
   const auto third = NewSpilling({.bytes_per_thread = 2049}, {});
@@ -180,7 +178,7 @@ TEST_P(ScratchTest, EqualSizesShareMemory) {
 }
 
 TEST_P(ScratchTest, TooMuchIsRefusedWithTheStage) {
-  if (!IsKnown()) GTEST_SKIP();
+  if (!KnowsScratch()) GTEST_SKIP();
   constexpr uint32_t kTooMuch = 3 << 20;
   const auto pipeline = NewSpilling({}, {.bytes_per_thread = kTooMuch});
   EXPECT_EQ(pipeline.status().code(), absl::StatusCode::kInvalidArgument);
@@ -213,7 +211,7 @@ TEST_P(ScratchTest, MemoryOfAProgramsOwnIsKept) {
 TEST_P(ScratchTest, EnginesDoNotWaitForEachOthersSpills) {
   Machine machine(GetParam(), {.complete_by_hand = true});
   auto dispatches = machine.context->NewCommandBuffer({.engine = Engine::kCompute});
-  if (!dispatches.ok() || !IsKnown()) GTEST_SKIP();
+  if (!dispatches.ok() || !KnowsScratch()) GTEST_SKIP();
   std::vector<std::unique_ptr<CommandBuffer>> both;
   both.push_back(*std::move(dispatches));
   auto render = machine.context->NewCommandBuffer({});
