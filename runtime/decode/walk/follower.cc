@@ -43,7 +43,10 @@ void Follower::Check(const RecordView& record, const Shape* shape, Targets& targ
       const Target target = pointers.PlainTarget(known, record.bytes);
       if (target.base_known && pointers.HasMemory(target) &&
           !pointers.IsNull(*known.pointer, target)) {
-        targets.all.push_back({&known.at, known.pointer, target, known.number, std::nullopt});
+        // Else only faults are wanted.
+        if (walk_.FollowsAll()) {
+          targets.all.push_back({&known.at, known.pointer, target, known.number, std::nullopt});
+        }
         continue;
       }
     }
