@@ -30,7 +30,7 @@ using Bytes = std::vector<uint8_t>;
 #endif
 #endif
 #if defined(PACKSMITH_SANITIZED) || defined(__SANITIZE_ADDRESS__)
-constexpr size_t kInputs = 3000;
+constexpr size_t kInputs = 1000;
 #else
 constexpr size_t kInputs = 500;
 #endif
