@@ -36,22 +36,6 @@ absl::StatusOr<std::vector<Buffer>> Buffers::CreateAll(absl::Span<const BufferOp
 absl::StatusOr<Buffer> Buffers::Adopt(MemoryId memory, const BufferOptions& options) {
   return core_->Adopt(memory, options);
 }
-absl::StatusOr<UniqueFd> Buffers::Export(BufferHandle handle) { return core_->Export(handle); }
-absl::StatusOr<Buffer> Buffers::Import(int dma_buf, const BufferOptions& options) {
-  const BufferImport one = {.dma_buf = dma_buf, .options = options};
-  absl::StatusOr<std::vector<Buffer>> buffers = core_->ImportAll({&one, 1});
-  if (!buffers.ok()) return buffers.status();
-  return buffers->front();
-}
-absl::StatusOr<std::vector<Buffer>> Buffers::ImportAll(absl::Span<const BufferImport> imports) {
-  return core_->ImportAll(imports);
-}
-absl::Status Buffers::ImportUses(BufferHandle handle, bool to_write) {
-  return core_->ImportUses(handle, to_write);
-}
-absl::Status Buffers::ExportUse(BufferHandle handle, Fence fence, bool written) {
-  return core_->ExportUse(handle, fence, written);
-}
 absl::Status Buffers::Release(BufferHandle handle) { return core_->Release(handle); }
 absl::Status Buffers::ReleaseAll(absl::Span<const BufferHandle> handles) {
   return core_->ReleaseAll(handles);

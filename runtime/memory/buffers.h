@@ -29,7 +29,6 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/base/lifetime.h"
-#include "runtime/base/unique_fd.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/device.h"
 
@@ -68,12 +67,6 @@ struct BufferAccess {
   bool written = false;
 
   friend bool operator==(const BufferAccess&, const BufferAccess&) = default;
-};
-
-// Another's memory, to become a buffer.
-struct BufferImport {
-  int dma_buf = -1;
-  BufferOptions options = {};
 };
 
 struct BufferStatistics {
@@ -128,21 +121,6 @@ class Buffers {
   // its heap, and destroyed when the buffer is released. Errors as Create()'s; the caller then
   // still owns the memory.
   absl::StatusOr<Buffer> Adopt(MemoryId memory, const BufferOptions& options);
-  // A buffer for other processes and devices, as a dma-buf: one with MemoryUse kShared, else
-  // FailedPrecondition. Such memory is never kept for reuse: what the others do with it after the
-  // buffer was released harms nobody. Errors of Device::Export().
-  absl::StatusOr<UniqueFd> Export(BufferHandle handle);
-  // Another's memory as a buffer; the caller keeps the descriptor. In the options, a size of 0 is
-  // all of it, as is any other size: InvalidArgument if it has fewer bytes. The heap must be the
-  // default; kShared is added to the uses. Otherwise as Adopt(). If this device has the memory
-  // already, a job must not list both buffers: kernels refuse one memory at two places.
-  absl::StatusOr<Buffer> Import(int dma_buf, const BufferOptions& options);
-  // Several or none, as CreateAll(): the planes of an image, for example.
-  absl::StatusOr<std::vector<Buffer>> ImportAll(absl::Span<const BufferImport> imports);
-  // See Device::ImportUses(), ExportUse(): what others do with the buffer becomes a job that uses
-  // it, for JobsBefore() and Wait(); and others wait for this job's use. Errors as Export()'s.
-  absl::Status ImportUses(BufferHandle handle, bool to_write);
-  absl::Status ExportUse(BufferHandle handle, Fence fence, bool written);
   // NotFound for handles that are not a buffer's: released, or made up. (A released handle is
   // distinguished from a new one until its place was used 1023 times.) The buffer is released even
   // if the device does not take its memory back, which is another error.
@@ -203,6 +181,8 @@ class Buffers {
   static uint64_t ClassSize(uint64_t size);
 
  private:
+  friend class BufferSharing;
+
   explicit Buffers(std::unique_ptr<BuffersCore> core);
 
   const std::unique_ptr<BuffersCore> core_;

@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_format.h"
 #include "runtime/base/addresses.h"
+#include "runtime/memory/cpu_cache.h"
 
 namespace packsmith::gpu {
 namespace {
@@ -37,6 +38,9 @@ absl::Status NoSuchBuffer(BufferHandle handle) {
                                     "before, or the handle is made up",
                                     handle));
 }
+
+// Where the CPU's line is not known: Options::flush_lines then knows what to do, or fails.
+constexpr size_t kUsualLine = 64;
 
 }  // namespace
 
@@ -926,6 +930,47 @@ absl::StatusOr<bool> BuffersCore::Wait(BufferHandle handle, bool to_write, absl:
 BufferStatistics BuffersCore::statistics() const {
   MutexLock lock(mutex_);
   return statistics_;
+}
+
+absl::Status BuffersCore::FlushBytes(const Block& block, uint64_t offset, uint64_t size) const {
+  if (!incoherent_[static_cast<size_t>(block.kind.heap)] || size == 0) return absl::OkStatus();
+  const HeapCaching caching = device_->CachingOf(block.kind.heap, block.kind.use);
+  if (caching.coherent || block.cpu == nullptr) return absl::OkStatus();
+  const size_t line = CpuCacheLine() != 0 ? CpuCacheLine() : kUsualLine;
+  return options_.flush_lines(LinesOf(absl::MakeSpan(block.cpu + offset, size), line));
+}
+
+// Lines that are dropped are written back first if the CPU has changed them, which it must not
+// have: no instruction that programs may use drops them alone.
+absl::Status BuffersCore::FlushRange(BufferHandle handle, uint64_t offset, uint64_t size) const {
+  if (lifetime_.lost()) return lifetime_.status();
+  uint64_t first = 0;
+  Block mapped;
+  {
+    MutexLock lock(mutex_);
+    const uint32_t slot = SlotOf(handle);
+    if (slot == kNone) {
+      return absl::NotFoundError(
+          absl::StrFormat("0x%x is not the handle of a buffer to flush", handle));
+    }
+    const Block& block = blocks_[slots_[slot].block];
+    if (offset > block.entry_size || size > block.entry_size - offset) {
+      return absl::OutOfRangeError(
+          absl::StrFormat("0x%x bytes from offset 0x%x are not in buffer 0x%x (\"%s\"), which has "
+                          "0x%x bytes",
+                          size, offset, handle, slots_[slot].name, block.entry_size));
+    }
+    if (block.cpu == nullptr) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "buffer 0x%x (\"%s\") is in a heap that the CPU cannot see", handle, slots_[slot].name));
+    }
+    if (!incoherent_[static_cast<size_t>(block.kind.heap)]) return absl::OkStatus();
+    first = slots_[slot].entry * block.entry_size;
+    mapped.kind = block.kind;
+    mapped.cpu = block.cpu;
+  }
+  // Other threads continue meanwhile.
+  return FlushBytes(mapped, first + offset, size);
 }
 
 }  // namespace packsmith::gpu

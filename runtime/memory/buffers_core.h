@@ -23,12 +23,13 @@
 #include "runtime/base/mutex.h"
 #include "runtime/base/unique_fd.h"
 #include "runtime/memory/address_space.h"
+#include "runtime/memory/buffer_sharing.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/device.h"
 
 namespace packsmith::gpu {
 
-// The methods of Buffers, with the same contracts.
+// The methods of Buffers and BufferSharing, with the same contracts.
 class BuffersCore {
  public:
   // `options` have all functions.

@@ -4,6 +4,9 @@
 
 namespace packsmith::gpu {
 
+Residency::Residency(const Buffers& buffers) : buffers_(buffers, lifetime_) {}
+Residency::~Residency() = default;
+
 absl::Status Residency::Add(BufferHandle handle, bool written) {
   if (lifetime_.lost()) return lifetime_.status();
   uint32_t use = places_.Find(handle);

@@ -18,7 +18,8 @@ namespace packsmith::gpu {
 class Residency {
  public:
   // `buffers` must outlive this.
-  explicit Residency(const Buffers& buffers) : buffers_(buffers, lifetime_) {}
+  explicit Residency(const Buffers& buffers);
+  ~Residency();
 
   // O(1), also if the buffer is listed already. NotFound for a handle that is not a buffer's.
   absl::Status Add(BufferHandle handle, bool written);

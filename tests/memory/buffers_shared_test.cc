@@ -11,6 +11,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/unique_fd.h"
+#include "runtime/memory/buffer_sharing.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/cpu_cache.h"
 #include "runtime/memory/host_device.h"
@@ -335,39 +337,61 @@ TEST_F(BuffersSharedTest, AJobWithAReleasedBufferIsNotSubmitted) {
 
 TEST_F(BuffersSharedTest, OnlySharedBuffersAreExported) {
   const Buffer own = Must({.size = kPage, .zone = kAll, .name = "own"});
-  const absl::Status refused = buffers_->Export(own.handle).status();
+  const absl::Status refused = BufferSharing(*buffers_).Export(own.handle).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(refused.message(), AllOf(HasSubstr("own"), HasSubstr("kShared")));
   const Buffer shared = Must({.size = kPage, .zone = kAll, .use = kShared});
-  EXPECT_TRUE(buffers_->Export(shared.handle).ok());
+  EXPECT_TRUE(BufferSharing(*buffers_).Export(shared.handle).ok());
   EXPECT_EQ(device_.exported, buffers_->ResidentOf(shared.handle)->memory);
-  EXPECT_EQ(buffers_->Export(shared.handle + 99).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(BufferSharing(*buffers_).Export(shared.handle + 99).status().code(),
+            absl::StatusCode::kNotFound);
   // It goes back to the device, which keeps it for the others.
   EXPECT_TRUE(buffers_->Release(shared.handle).ok());
   EXPECT_EQ(buffers_->statistics().cached_bytes, 0u);
   EXPECT_FALSE(device_.Map(device_.exported).ok());
 }
 
+TEST_F(BuffersSharedTest, SharingThatOutlivesItsBuffersFails) {
+  BufferSharing sharing(*buffers_);
+  const Buffer shared = *buffers_->Create({.size = kPage, .zone = kAll, .use = kShared});
+  buffers_ = nullptr;
+  const absl::Status status = sharing.Export(shared.handle).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("buffers"));
+  EXPECT_EQ(sharing.Import(0, {.zone = kAll}).status(), status);
+  EXPECT_EQ(sharing.ImportUses(shared.handle, true), status);
+  EXPECT_EQ(sharing.ExportUse(shared.handle, 0, true), status);
+}
+
 TEST_F(BuffersSharedTest, DevicesWithoutAKernelDoNotShare) {
   const auto buffers = Buffers::Create(*host_, *addresses_, {});
   const Buffer shared = *buffers->Create({.size = kPage, .zone = kAll, .use = kShared});
-  EXPECT_EQ(buffers->Export(shared.handle).status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(buffers->Import(0, {.zone = kAll}).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(BufferSharing(*buffers).Export(shared.handle).status().code(),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(BufferSharing(*buffers).Import(0, {.zone = kAll}).status().code(),
+            absl::StatusCode::kUnimplemented);
+  constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
+  BufferSharing sharing(*buffers);
+  EXPECT_EQ(sharing.ImportUses(shared.handle, true).code(), kUnimplemented);
+  EXPECT_EQ(sharing.ExportUse(shared.handle, 0, true).code(), kUnimplemented);
+  EXPECT_EQ(host_->ExportFence(1).status().code(), kUnimplemented);
+  EXPECT_EQ(host_->ImportFence(0).status().code(), kUnimplemented);
+  EXPECT_EQ(host_->timelines().status().code(), kUnimplemented);
 }
 
 TEST_F(BuffersSharedTest, ImportedMemoryIsABufferWithAName) {
-  const auto buffer = buffers_->Import(0, {.zone = kAll, .name = "window"});
+  const auto buffer = BufferSharing(*buffers_).Import(0, {.zone = kAll, .name = "window"});
   ASSERT_TRUE(buffer.ok()) << buffer.status();
   EXPECT_EQ(buffer->size, 2 * kPage);
   EXPECT_EQ(*buffers_->Name(buffer->handle), "window");
-  EXPECT_TRUE(buffers_->Export(buffer->handle).ok()) << "it may go on to others";
+  EXPECT_TRUE(BufferSharing(*buffers_).Export(buffer->handle).ok()) << "it may go on to others";
   ASSERT_TRUE(buffers_->Release(buffer->handle).ok());
   EXPECT_EQ(host_->memory_in_use(), 0u);
 }
 
 TEST_F(BuffersSharedTest, MemoryThatCannotBeImportedGoesBack) {
   const auto code = [&](const BufferOptions& options) {
-    return buffers_->Import(0, options).status().code();
+    return BufferSharing(*buffers_).Import(0, options).status().code();
   };
   EXPECT_EQ(code({.size = 2 * kPage + 1, .zone = kAll}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.zone = ZoneId{9}}), absl::StatusCode::kInvalidArgument);
@@ -384,7 +408,7 @@ TEST_F(BuffersSharedTest, MemoryThatCannotBeImportedGoesBack) {
 TEST_F(BuffersSharedTest, SeveralAreImportedOrNone) {
   std::vector<BufferImport> planes(3, {.dma_buf = 0, .options = {.zone = kAll, .name = "plane"}});
   const auto error = [&] {
-    const auto made = buffers_->ImportAll(planes);
+    const auto made = BufferSharing(*buffers_).ImportAll(planes);
     EXPECT_FALSE(made.ok());
     EXPECT_EQ(host_->memory_in_use(), 0u);
     EXPECT_EQ(buffers_->statistics().memory_bytes, 0u);
@@ -406,11 +430,11 @@ TEST_F(BuffersSharedTest, SeveralAreImportedOrNone) {
   planes[0].options.zeroed = true;
   EXPECT_THAT(error(), HasSubstr("cannot be zeroed"));
   planes[0].options.zeroed = false;
-  const auto made = buffers_->ImportAll(planes);
+  const auto made = BufferSharing(*buffers_).ImportAll(planes);
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->size(), 3u);
   EXPECT_EQ((*made)[1].size, 2 * kPage);
-  EXPECT_TRUE(buffers_->ImportAll({})->empty());
+  EXPECT_TRUE(BufferSharing(*buffers_).ImportAll({})->empty());
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "runtime/intel/memory/driver_zones.h"
 #include "runtime/kernel/open.h"
 #include "runtime/memory/address_space.h"
+#include "runtime/memory/buffer_sharing.h"
 #include "runtime/memory/buffers.h"
 #include "runtime/memory/residency.h"
 
@@ -91,7 +92,8 @@ class Process {
                                               .name = "image",
                                               .use = kShared,
                                               .alignment = 64 * kKiB}));
-    const UniqueFd file = Must(buffers.Export(image.handle));  // for the other process
+    // For the other process.
+    const UniqueFd file = Must(BufferSharing(buffers).Export(image.handle));
     // End
     std::memset(image.cpu, 0, 64);
     Batch<Gen> batch(chunks_);
@@ -114,7 +116,8 @@ class Process {
     const ZoneId other = other_;
     const UniqueFd file = Receive(socket);
     // Page: import
-    const Buffer window = Must(buffers.Import(file.get(), {.zone = other, .name = "window"}));
+    const Buffer window =
+        Must(BufferSharing(buffers).Import(file.get(), {.zone = other, .name = "window"}));
     // End
     Follow(window, Receive(socket));
     Batch<Gen> batch(chunks_);

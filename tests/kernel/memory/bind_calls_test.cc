@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "runtime/base/unique_fd.h"
 #include "runtime/command/buffer_chunks.h"
+#include "runtime/memory/buffer_sharing.h"
 #include "runtime/memory/state_pool.h"
 #include "tests/kernel/counting_connection.h"
 #include "tests/kernel/memory/machine.h"
@@ -286,7 +287,7 @@ TEST_P(BindCalls, ImportsAreBoundByOneCall) {
   for (BufferOptions& one : shared) one.use = kShared;
   std::vector<UniqueFd> files;
   for (const BufferHandle handle : Must(shared)) {
-    auto file = buffers().Export(handle);
+    auto file = BufferSharing(buffers()).Export(handle);
     ASSERT_TRUE(file.ok()) << file.status();
     files.push_back(*std::move(file));
   }
@@ -302,14 +303,14 @@ TEST_P(BindCalls, ImportsAreBoundByOneCall) {
   }
   // The third has not as much.
   imports[2].options.size = 2 * kSize;
-  const auto refused = on.buffers->ImportAll(imports);
+  const auto refused = BufferSharing(*on.buffers).ImportAll(imports);
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(refused.status().message()),
               AllOf(HasSubstr("buffer 3 of 4 (\"2\")"), HasSubstr("0x20000")));
   EXPECT_EQ(rules.asked, 0);
   EXPECT_EQ(on.buffers->statistics().memory_bytes, 0u);
   imports[2].options.size = kSize;
-  const auto made = on.buffers->ImportAll(imports);
+  const auto made = BufferSharing(*on.buffers).ImportAll(imports);
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(calls.binds(), 1);
   EXPECT_THAT(rules.bound, SizeIs(4));

@@ -9,7 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/capture/drm/executor.h"
+#include "runtime/memory/buffer_sharing.h"
 #include "runtime/memory/residency.h"
 #include "tests/kernel/memory/machine.h"
 
@@ -105,10 +107,10 @@ class SharedBuffers : public testing::TestWithParam<Gpu> {
     one_.shared = one_.on.Must({.size = one_.page, .zone = one_.on.kAll, .use = kShared});
     // At other addresses than in the first program.
     two_.on.Must({.size = 5 * two_.page, .zone = two_.on.kAll, .dedicated = true});
-    const auto file = one_.on.buffers->Export(one_.shared.handle);
+    const auto file = BufferSharing(*one_.on.buffers).Export(one_.shared.handle);
     EXPECT_TRUE(file.ok()) << file.status();
-    const auto imported =
-        two_.on.buffers->Import(file->get(), {.zone = two_.on.kAll, .name = "window"});
+    const auto imported = BufferSharing(*two_.on.buffers)
+                              .Import(file->get(), {.zone = two_.on.kAll, .name = "window"});
     EXPECT_TRUE(imported.ok()) << imported.status();
     if (imported.ok()) two_.shared = *imported;
   }
@@ -237,9 +239,10 @@ TEST_P(SharedBuffers, KeepTheFencesOfThoseThatUseThem) {
   }
   const auto first = one_.Submit(0, 1);
   ASSERT_TRUE(first.ok()) << first.status();
-  const absl::Status told = one_.on.buffers->ExportUse(one_.shared.handle, *first, true);
+  const absl::Status told =
+      BufferSharing(*one_.on.buffers).ExportUse(one_.shared.handle, *first, true);
   ASSERT_TRUE(told.ok()) << told;
-  const absl::Status asked = two_.on.buffers->ImportUses(two_.shared.handle, true);
+  const absl::Status asked = BufferSharing(*two_.on.buffers).ImportUses(two_.shared.handle, true);
   ASSERT_TRUE(asked.ok()) << asked;
   EXPECT_FALSE(*two_.on.buffers->Wait(two_.shared.handle, false, absl::ZeroDuration()));
   const auto second = two_.Submit(1, 2);
@@ -258,17 +261,17 @@ TEST_P(SharedBuffers, KeepTheFencesOfThoseThatUseThem) {
 
 TEST_P(SharedBuffers, HaveNoFencesIfTheyAreNotShared) {
   const Buffer own = one_.on.Must({.size = one_.page, .zone = one_.on.kAll});
-  EXPECT_EQ(one_.on.buffers->ImportUses(own.handle, true).code(),
+  EXPECT_EQ(BufferSharing(*one_.on.buffers).ImportUses(own.handle, true).code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(one_.on.buffers->ExportUse(own.handle, 0, true).code(),
+  EXPECT_EQ(BufferSharing(*one_.on.buffers).ExportUse(own.handle, 0, true).code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_P(SharedBuffers, ComeBackToTheirDeviceAsAnotherBuffer) {
-  const auto file = two_.on.buffers->Export(two_.shared.handle);
+  const auto file = BufferSharing(*two_.on.buffers).Export(two_.shared.handle);
   ASSERT_TRUE(file.ok()) << file.status();
   const int before = live_.objects;
-  const auto again = one_.on.buffers->Import(file->get(), {.zone = one_.on.kAll});
+  const auto again = BufferSharing(*one_.on.buffers).Import(file->get(), {.zone = one_.on.kAll});
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_NE(again->address, one_.shared.address);
   EXPECT_NE(again->handle, one_.shared.handle);
@@ -299,7 +302,7 @@ TEST_P(SharedBuffers, ComeFromDescriptorsOfMemoryOnly) {
   ASSERT_TRUE(sync_file.ok()) << sync_file.status();
   const uint64_t bytes = one_.on.buffers->statistics().memory_bytes;
   for (const int fd : {-1, read_end.get(), nothing.get(), sync_file->get()}) {
-    EXPECT_FALSE(one_.on.buffers->Import(fd, {.zone = one_.on.kAll}).ok());
+    EXPECT_FALSE(BufferSharing(*one_.on.buffers).Import(fd, {.zone = one_.on.kAll}).ok());
   }
   EXPECT_EQ(one_.on.buffers->statistics().memory_bytes, bytes);
   EXPECT_FALSE(one_.device->ImportFence(read_end.get()).ok());
@@ -313,9 +316,9 @@ TEST(SharedBuffersOfI915, AreOrderedByTheKernelWithoutFences) {
   Live live;
   Program one(machine, live), two(machine, live);
   one.shared = one.on.Must({.size = one.page, .zone = one.on.kAll, .use = kShared});
-  const auto file = one.on.buffers->Export(one.shared.handle);
+  const auto file = BufferSharing(*one.on.buffers).Export(one.shared.handle);
   ASSERT_TRUE(file.ok()) << file.status();
-  two.shared = *two.on.buffers->Import(file->get(), {.zone = two.on.kAll});
+  two.shared = *BufferSharing(*two.on.buffers).Import(file->get(), {.zone = two.on.kAll});
   ASSERT_TRUE(one.Submit(0, 1).ok());
   const auto fence = two.Submit(1, 2);
   ASSERT_TRUE(fence.ok()) << fence.status();
