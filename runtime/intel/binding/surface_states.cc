@@ -82,7 +82,7 @@ absl::Status NoScratch(const char* generation) {
 absl::Status ScratchSize(uint32_t per_thread) {
   return absl::InvalidArgumentError(
       absl::StrFormat("scratch of %d bytes for a thread; it must be a multiple of %d, at most %d",
-                      per_thread, kScratchUnit, kMostScratch));
+                      per_thread, kScratchSurfaceUnit, kMostSurfaceScratch));
 }
 
 absl::Status Samples(uint32_t samples) {

@@ -23,6 +23,7 @@
 #include "runtime/command/pack_status.h"
 #include "runtime/intel/binding/state_uses.h"
 #include "runtime/intel/binding/surface.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 
@@ -31,8 +32,6 @@ inline constexpr uint64_t kMostEntries = uint64_t{1} << 27;
 // The number of a buffer's entries, less one, is split in three: these low bits are the width, the
 // next ones the height, and the rest the depth.
 inline constexpr unsigned kEntryBitsInWidth = 7, kEntryBitsInHeight = 14;
-// Scratch of a thread, in bytes (BSpec: a pitch of 63 to 262143, less one).
-inline constexpr uint32_t kScratchUnit = 64, kMostScratch = 256 * 1024;
 // The maximum sum of the first layer and the number of layers.
 inline constexpr uint32_t kMostLayers = 2048;
 
@@ -377,8 +376,8 @@ PACKSMITH_INLINE inline absl::Status DescribeSurface(const BufferSurface& surfac
 template <class Gen>
 absl::Status DescribeSurface(const ScratchSurface& surface, SurfaceState<Gen>& state) {
   if constexpr (Gen::kFacts.has_scratch_surfaces) {
-    if (surface.per_thread == 0 || surface.per_thread % kScratchUnit != 0 ||
-        surface.per_thread > kMostScratch) {
+    if (surface.per_thread == 0 || surface.per_thread % kScratchSurfaceUnit != 0 ||
+        surface.per_thread > kMostSurfaceScratch) {
       return surface_errors::ScratchSize(surface.per_thread);
     }
     // A buffer with an entry for each thread.

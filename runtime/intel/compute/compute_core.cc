@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 
@@ -145,7 +146,8 @@ absl::Status NoDevice(const char* generation, uint32_t threads, uint32_t subslic
 absl::Status Scratch(const char* generation, uint32_t per_thread) {
   return absl::InvalidArgumentError(
       absl::StrCat(generation, ": scratch memory of ", per_thread,
-                   " bytes for each thread; it must be a power of two from 1024 to 2097152"));
+                   " bytes for each thread; it must be a power of two from ", kLeastScratch, " to ",
+                   kMostScratch));
 }
 
 absl::Status NoScratch(const char* generation) {

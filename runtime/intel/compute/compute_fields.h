@@ -17,6 +17,7 @@
 #include "packsmith/pack.h"
 #include "runtime/intel/batch/batch.h"
 #include "runtime/intel/compute/dispatch_shape.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/device/render_devices.h"
 #include "runtime/intel/device/shared_memory_sizes.h"
 
@@ -174,12 +175,13 @@ struct ComputeFields<Gen> : DescriptorFields<Gen> {
                                    Walker::SIMD_SIZE_SIMD32};
     return kCodes[entry];
   }
-  // 1 KiB shifted left by the code, up to 2 MiB.
+  // The least shifted left by the code.
   static constexpr bool ScratchFits(uint32_t per_thread) {
-    return std::has_single_bit(per_thread) && per_thread >= 1024 && per_thread <= 2 << 20;
+    return std::has_single_bit(per_thread) && per_thread >= kLeastScratch &&
+           per_thread <= kMostScratch;
   }
   static constexpr uint32_t ScratchCode(uint32_t per_thread) {
-    return static_cast<uint32_t>(std::countr_zero(per_thread)) - 10;
+    return static_cast<uint32_t>(std::countr_zero(per_thread) - std::countr_zero(kLeastScratch));
   }
 
   static constexpr ComputeLimits LimitsOf(const RenderDevice& device) {

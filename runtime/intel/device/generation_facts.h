@@ -645,6 +645,15 @@ constexpr const GenerationFacts& FactsOf(unsigned version_x10) {
   return *found;
 }
 
+// Scratch memory of a thread, in bytes. Up to Gfx12 packets state its size (PRM, Per-Thread Scratch
+// Space: the log2 of 1 to 2048 KiB), later surface states do (BSpec: the pitch less one is 63 to
+// 262143).
+inline constexpr uint32_t kLeastScratch = 1 << 10, kMostScratch = 2 << 20;
+inline constexpr uint32_t kScratchSurfaceUnit = 64, kMostSurfaceScratch = 256 << 10;
+// The most that a thread of a generation can have.
+constexpr uint32_t MostScratch(const GenerationFacts& facts) {
+  return facts.stages_share_scratch ? kMostSurfaceScratch : kMostScratch;
+}
 // The value of a field Scratch Space Buffer, from Gfx12.5 on, for a surface state at this offset.
 constexpr uint32_t ScratchPointer(const GenerationFacts& facts, uint32_t surface_offset) {
   return surface_offset >> facts.scratch_pointer_shift;

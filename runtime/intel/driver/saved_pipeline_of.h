@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "packsmith/pack.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/driver/context.h"
 #include "runtime/intel/driver/graphics_pipeline_of.h"
 #include "runtime/intel/driver/saved_bytes.h"

@@ -9,9 +9,8 @@
 namespace packsmith::intel {
 namespace {
 
-constexpr uint32_t kKibi = 1024;
-constexpr uint32_t kMostScratch = 2048 * kKibi;
 constexpr uint32_t kKernelAlignment = 64;
+constexpr uint32_t kScratchAlignment = 1024;
 constexpr uint32_t kSurfaceAlignment = 64;
 constexpr uint32_t kUsualRegisters = 128;
 constexpr uint32_t kMostRegisters = 256;
@@ -24,7 +23,7 @@ absl::Status CheckScratch(absl::string_view stage, const ShaderScratch& scratch,
       return absl::Status(power.status().code(),
                           absl::StrCat(stage, ": ", power.status().message()));
     }
-    if (scratch.place.gpu % kKibi != 0) {
+    if (scratch.place.gpu % kScratchAlignment != 0) {
       return absl::InvalidArgumentError(absl::StrCat(stage, ": scratch memory at 0x",
                                                      absl::Hex(scratch.place.gpu),
                                                      "; it must begin at a multiple of 1 KiB"));
@@ -57,8 +56,8 @@ absl::StatusOr<uint32_t> ScratchPower(uint32_t bytes_per_thread) {
     return absl::OutOfRangeError(absl::StrCat(
         bytes_per_thread, " bytes of scratch a thread; it must be at most ", kMostScratch));
   }
-  return static_cast<uint32_t>(std::bit_width(std::max(bytes_per_thread, kKibi) - 1)) -
-         static_cast<uint32_t>(std::countr_zero(kKibi));
+  return static_cast<uint32_t>(std::bit_width(std::max(bytes_per_thread, kLeastScratch) - 1)) -
+         static_cast<uint32_t>(std::countr_zero(kLeastScratch));
 }
 
 absl::Status CheckProgram(absl::string_view stage, const ShaderProgram& program,

@@ -8,8 +8,6 @@
 namespace packsmith::intel {
 namespace {
 
-constexpr uint32_t kLeast = 1024;
-
 // What shaders of a stage have for themselves: RenderDevice::threads.
 uint64_t ThreadsOf(const RenderDevice& device, uint64_t subslices, ScratchStage stage) {
   switch (stage) {
@@ -60,8 +58,8 @@ absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread
         absl::StrCat("scratch memory of ", per_thread, " bytes for each thread; 1 to ", most,
                      " are possible: let the shader use a buffer instead"));
   }
-  const uint32_t bytes = std::bit_ceil(std::max(per_thread, kLeast));
-  const auto code = static_cast<uint32_t>(std::countr_zero(bytes / kLeast));
+  const uint32_t bytes = std::bit_ceil(std::max(per_thread, kLeastScratch));
+  const auto code = static_cast<uint32_t>(std::countr_zero(bytes / kLeastScratch));
   // Where stages share their numbers of threads, they share the memory.
   if (facts.stages_share_scratch) stage = ScratchStage::kCompute;
   MutexLock lock(mutex_);

@@ -46,11 +46,6 @@ enum class ScratchStage : uint8_t {
 };
 inline constexpr unsigned kScratchStages = static_cast<unsigned>(ScratchStage::kMesh) + 1;
 
-// Bytes that a thread can have.
-constexpr uint32_t MostScratch(const GenerationFacts& facts) {
-  return facts.stages_share_scratch ? 256 << 10 : 2 << 20;
-}
-
 struct Scratch {
   uint32_t per_thread = 0;  // bytes, at least what was asked for: a power of two from 1024 on
   uint32_t code = 0;        // of Per-Thread Scratch Space, up to Gfx12: log2 of the KiB

@@ -139,15 +139,16 @@ TYPED_TEST(SurfaceStatesTest, ScratchHasAPieceForEachThread) {
     EXPECT_EQ(state.height << 7 | state.width, 999u);
     EXPECT_EQ(state.surface_base_address.gpu, 0x20000u);
     EXPECT_THAT(uses.all(), ElementsAre(gpu::BufferUse{9, gpu::kReads | gpu::kWrites}));
-    scratch.per_thread = kMostScratch;
-    scratch.size = kMostScratch;
-    EXPECT_EQ(this->Written(scratch).surface_pitch, kMostScratch - 1);
-    for (const uint32_t wrong : {uint32_t{0}, uint32_t{32}, uint32_t{96}, 2 * kMostScratch}) {
+    scratch.per_thread = kMostSurfaceScratch;
+    scratch.size = kMostSurfaceScratch;
+    EXPECT_EQ(this->Written(scratch).surface_pitch, kMostSurfaceScratch - 1);
+    for (const uint32_t wrong :
+         {uint32_t{0}, uint32_t{32}, uint32_t{96}, 2 * kMostSurfaceScratch}) {
       scratch.per_thread = wrong;
       EXPECT_THAT(this->Wrong(scratch), HasSubstr("multiple of 64"));
     }
-    scratch.per_thread = kMostScratch;
-    scratch.size = kMostScratch - 1;
+    scratch.per_thread = kMostSurfaceScratch;
+    scratch.size = kMostSurfaceScratch - 1;
     EXPECT_THAT(this->Wrong(scratch), HasSubstr("entries"));
   } else {
     EXPECT_THAT(this->Wrong(scratch), HasSubstr("no scratch surfaces"));

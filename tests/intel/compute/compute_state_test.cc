@@ -600,6 +600,20 @@ TYPED_TEST(ComputeStateTest, ScratchIsEncoded) {
     EXPECT_FALSE(this->compute_.SetScratch(scratch));
     return;
   }
+  if constexpr (TestFixture::kMedia) {
+    // A power of two, from 1 KiB to 2 MiB.
+    for (const uint32_t wrong : {512u, 1025u, 3000u, 4u << 20}) {
+      ComputeScratch other = scratch;
+      other.per_thread = wrong;
+      EXPECT_FALSE(this->compute_.SetScratch(other)) << wrong;
+      EXPECT_THAT(this->compute_.TakeStatus().message(), HasSubstr("from 1024 to 2097152"));
+    }
+    for (const uint32_t right : {1024u, 2u << 20}) {
+      ComputeScratch other = scratch;
+      other.per_thread = right;
+      EXPECT_TRUE(this->compute_.SetScratch(other)) << this->compute_.TakeStatus();
+    }
+  }
   ASSERT_TRUE(this->compute_.SetScratch(scratch)) << this->compute_.status();
   ASSERT_TRUE(this->compute_.Bind(kernel));
   ASSERT_TRUE(this->compute_.Dispatch(this->batch_, {1, 1, 1}));
