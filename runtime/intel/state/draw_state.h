@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "packsmith/pack.h"
 #include "packsmith/relations.h"
@@ -153,7 +154,11 @@ class DrawState : public StateCore {
     static_assert(Layout::template kNeededBy<typename Packets::_3DPRIMITIVE> != 0,
                   "include runtime/intel/state/<generation>.h, which has the relations");
     constexpr StateGroups kNeeded = Layout::template kNeededBy<Draw>;
-    if (((dirty_ & slow_) | (kNeeded & absent_)) != 0) return FlushDirty(batch, kNeeded);
+    // One test for the usual draw. With nothing dirty, FlushPairs() looks for what is absent.
+    const StateGroups obstacles = std::is_same_v<Draw, typename Packets::_3DPRIMITIVE>
+                                      ? dirty_ & held_
+                                      : (dirty_ & slow_) | (kNeeded & absent_);
+    if (bits::rarely(obstacles != 0)) return FlushDirty(batch, kNeeded);
     return FlushPairs(batch, kNeeded);
   }
 
@@ -443,7 +448,8 @@ class DrawState : public StateCore {
   template <class D>
   void Derive();
   void DeriveAll();
-  // Pairs without company; groups, also with company and addresses; and all that is rare.
+  // Pairs without company, or nothing; groups, also with company and addresses; and all that is
+  // rare.
   PACKSMITH_INLINE bool FlushPairs(Batch<Gen>& batch, StateGroups draw_needs);
   bool FlushDirty(Batch<Gen>& batch, StateGroups draw_needs);
   bool FlushSlowly(Batch<Gen>& batch, StateGroups draw_needs);
@@ -557,7 +563,10 @@ void DrawState<Gen>::Allow(bool stall_fix) {
 template <class Gen>
 PACKSMITH_INLINE inline bool DrawState<Gen>::FlushPairs(Batch<Gen>& batch, StateGroups draw_needs) {
   StateGroups left = dirty_;
-  if (left == 0) return true;
+  if (left == 0) {
+    if (bits::rarely((draw_needs & absent_) != 0)) return FlushSlowly(batch, draw_needs);
+    return true;
+  }
   uint32_t* to = batch.BeginAt(kSide);
   if (bits::rarely(to == nullptr)) return FlushSlowly(batch, draw_needs);
   uint32_t* const dwords = dwords_.data();
@@ -575,16 +584,15 @@ PACKSMITH_INLINE inline bool DrawState<Gen>::FlushPairs(Batch<Gen>& batch, State
 template <class Gen>
 PACKSMITH_INLINE inline uint32_t* DrawState<Gen>::CopyEmitted(uint32_t* to, unsigned group,
                                                               uint32_t dirty) {
-  const StateGroupPlace& place = Layout::kMade.places[group];
-  uint32_t* const dwords = dwords_.data() + place.dword;
-  if (place.dwords == 2) {
+  uint32_t* const dwords = dwords_.data() + Layout::kBegins[group];
+  if ((Layout::kMade.pairs >> group & 1) != 0) {
     const uint64_t pair = KeepPair(dwords, kSide);
     __builtin_memcpy(to, &pair, 8);
     return to + 2;
   }
   const uint32_t side = static_cast<uint32_t>(gpu_[group]) ^ (dirty != 0 ? kSide : 0);
   gpu_[group] = static_cast<Side>(side);
-  size_t size = place.dwords;
+  size_t size = Layout::kMade.places[group].dwords;
   if (size != 0) {
     CopyGroup(to, dwords + side, size);
   } else {

@@ -104,7 +104,7 @@ void StateCore::InheritPacket(unsigned packet) {
   not_inherited_[place.group] &= static_cast<uint8_t>(~place.part);
   partly_inherited_ |= StateGroup(place.group);
   if (not_inherited_[place.group] == 0) inherited_ |= StateGroup(place.group);
-  absent_ = ~(set_ | inherited_);
+  FindAbsent();
 }
 
 void StateCore::InheritAll() {
@@ -118,7 +118,7 @@ void StateCore::DisinheritParts(StateGroups groups) {
   }
   inherited_ &= ~groups;
   partly_inherited_ &= ~groups;
-  absent_ = ~(set_ | inherited_);
+  FindAbsent();
 }
 
 void StateCore::Lose(StateGroups groups) {
@@ -136,7 +136,6 @@ void StateCore::Lose(StateGroups groups) {
 void StateCore::Settle(StateGroups emitted) {
   known_ |= emitted;
   sure_ = known_ & ~once_groups_;
-  absent_ = ~(set_ | inherited_);
   settled_ = set_ & sure_ & ~special_;
   quick_ = settled_ & alone_ & layout_.fixed & ~derived_from_ & ~addressed_[0] & ~addressed_[1];
   if (DebugOn(DebugSwitch::kReemit)) {
@@ -145,6 +144,12 @@ void StateCore::Settle(StateGroups emitted) {
     if (emitted != 0) Lose(emitted);
   }
   slow_ = ~(quick_ & layout_.pairs);
+  FindAbsent();
+}
+
+void StateCore::FindAbsent() {
+  absent_ = ~(set_ | inherited_);
+  held_ = (layout_.draw_needs & absent_) != 0 ? ~StateGroups{0} : slow_;
 }
 
 bool StateCore::RefuseIncomplete(StateGroups draw_needs) {
@@ -214,7 +219,7 @@ void StateCore::Compare(unsigned group) {
 void StateCore::MarkSet(const StatePacket& place) {
   unset_[place.group] &= static_cast<uint8_t>(~place.part);
   if (unset_[place.group] == 0) set_ |= StateGroup(place.group);
-  absent_ &= ~set_;
+  FindAbsent();
 }
 
 void StateCore::MarkAddressed(unsigned group, unsigned side) {

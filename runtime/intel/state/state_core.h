@@ -331,6 +331,7 @@ class StateCore {
   StateGroups quick_ = 0;          // of these, those that can be emitted without further ado
   StateGroups slow_ = ~0ull;       // all but those of quick_ that are pairs
   StateGroups absent_ = ~0ull;     // neither set_ nor inherited_
+  StateGroups held_ = ~0ull;       // slow_; or all, while 3DPRIMITIVE needs one that is absent
   StateGroups sure_ = 0;           // known_, and the next emission overrides nothing
   StateGroups special_ = 0;        // TakeFromPipeline() may have something to do
   StateGroups known_ = 0;          // what the GPU has is on its side
@@ -359,7 +360,7 @@ class StateCore {
   std::vector<uint32_t> values_;       // of dynamic fields, at the places of their packets
   std::vector<MaskedDwords> dynamic_;  // of each packet: the bits of values_ that apply
 
-  // Updates settled_, quick_, slow_ and absent_. emitted: groups that the GPU has now.
+  // Updates settled_, quick_, slow_, absent_ and held_. emitted: groups that the GPU has now.
   void Settle(StateGroups emitted = 0);
 
  private:
@@ -371,6 +372,8 @@ class StateCore {
   };
 
   bool RefuseSize(unsigned packet, size_t dwords);
+  // Updates absent_ and held_.
+  void FindAbsent();
   bool IsFixed(unsigned group) const { return (layout_.fixed & StateGroup(group)) != 0; }
   // The side to write a group's new values to. If it is clean, the old ones are copied there,
   // unless all will be written. The group is dirty from here on; Compare() may make it clean again.

@@ -50,6 +50,7 @@ struct StateLayout {
   unsigned packet_count = 0;
   StateGroups fixed = 0;              // groups whose size never changes
   StateGroups pairs = 0;              // of these, those of two dwords
+  StateGroups draw_needs = 0;         // what 3DPRIMITIVE needs
   const StateGroups* with = nullptr;  // of each group: what is emitted if it is
 };
 
@@ -288,7 +289,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
   }
   static constexpr Made kMade = Make();
 
-  // Where groups begin, for flushes of pairs.
+  // Where groups begin, for flushes.
   static constexpr std::array<uint16_t, kGroups> kBegins = [] {
     std::array<uint16_t, kGroups> begins = {};
     for (unsigned g = 0; g < kGroups; ++g) begins[g] = kMade.places[g].dword;
@@ -448,6 +449,7 @@ struct StateLayoutFor<Gen, GroupList<Groups...>> {
       .packet_count = kPackets,
       .fixed = kMade.fixed,
       .pairs = kMade.pairs,
+      .draw_needs = kNeededBy<typename Gen::Packets::_3DPRIMITIVE>,
       .with = kWhole.with.data(),
   };
 };

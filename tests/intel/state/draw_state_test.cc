@@ -147,6 +147,53 @@ TYPED_TEST(DrawStateTest, ADrawWithoutStagesIsRefusedAndAllThatItLacksIsNamed) {
   EXPECT_EQ(this->batch_.dwords(), 0u);
 }
 
+TYPED_TEST(DrawStateTest, APairThatOtherPacketsMayFollowIsNotEmittedForADrawThatLacksStages) {
+  using Clear = typename TestFixture::G::_3DSTATE_WM_HZ_OP;
+  using Topology = typename TestFixture::Topology;
+  using Types = typename TestFixture::Types;
+  DrawState<TypeParam> state(kScratch);
+  // What the clear needs.
+  state.template Inherit<typename TestFixture::G::_3DSTATE_MULTISAMPLE,
+                         typename TestFixture::Raster>();
+  EXPECT_TRUE(state.Set(Topology{.primitive_topology_type = Types::TRILIST}));
+  EXPECT_TRUE(state.template Flush<Clear>(this->batch_)) << state.status();
+  EXPECT_EQ(this->batch_.dwords(), size_t{Topology::length});
+  EXPECT_TRUE(state.Set(Topology{.primitive_topology_type = Types::LINELIST}));
+  const StateGroups dirty = state.dirty();
+  EXPECT_FALSE(state.Flush(this->batch_));
+  EXPECT_THAT(std::string(state.TakeStatus().message()), HasSubstr("_3DSTATE_VS"));
+  EXPECT_EQ(this->batch_.dwords(), size_t{Topology::length});
+  EXPECT_EQ(state.dirty(), dirty);
+  EXPECT_TRUE(state.template Flush<Clear>(this->batch_)) << state.status();
+  EXPECT_EQ(this->batch_.dwords(), size_t{2 * Topology::length});
+  TestFixture::InheritStages(state);
+  EXPECT_TRUE(state.Set(Topology{.primitive_topology_type = Types::TRILIST}));
+  EXPECT_TRUE(state.Flush(this->batch_)) << state.status();
+  EXPECT_EQ(this->batch_.dwords(), size_t{3 * Topology::length});
+}
+
+TYPED_TEST(DrawStateTest, APairIsNotEmittedForADrawThatLacksWhatAnotherPacketHasTakenAway) {
+  using G = typename TestFixture::G;
+  using Topology = typename TestFixture::Topology;
+  using Types = typename TestFixture::Types;
+  using Declarations = typename G::_3DSTATE_SO_DECL_LIST;
+  using Layout = StateLayoutOf<TypeParam>;
+  constexpr StateGroups kLost =
+      Layout::template kLostWith<Declarations> & Layout::kLayout.draw_needs;
+  DrawState<TypeParam> state(kScratch);
+  state.InheritAll();
+  EXPECT_TRUE(state.Set(Topology{.primitive_topology_type = Types::TRILIST}));
+  EXPECT_TRUE(state.Flush(this->batch_)) << state.status();
+  state.template Emitted<Declarations>();
+  EXPECT_TRUE(state.Set(Topology{.primitive_topology_type = Types::LINELIST}));
+  EXPECT_EQ(state.Flush(this->batch_), kLost == 0);
+  EXPECT_EQ(kLost != 0, TypeParam::kVersion == 125);
+  const absl::Status status = state.TakeStatus();
+  if (kLost != 0) {
+    EXPECT_THAT(std::string(status.message()), HasSubstr("_3DSTATE_STREAMOUT"));
+  }
+}
+
 TYPED_TEST(DrawStateTest, WhatIsInheritedNeedNotBeSetUntilItIsLost) {
   DrawState<TypeParam> state(kScratch);
   EXPECT_EQ(state.inherited(), 0u);

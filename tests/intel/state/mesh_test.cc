@@ -119,6 +119,27 @@ TYPED_TEST(MeshTest, ADrawOfMeshesNeedsOtherPacketsThanOneOfVertices) {
   EXPECT_THAT(std::string(this->state_.TakeStatus().message()), HasSubstr("_3DSTATE_VF_TOPOLOGY"));
 }
 
+TYPED_TEST(MeshTest, WhatADrawOfMeshesMayFollowADrawOfVerticesMayNot) {
+  using Draw = typename MeshTest<TypeParam>::Draw;
+  using G = typename TypeParam::Packets;
+  using Data = typename G::_3DSTATE_BINDING_TABLE_POINTERS_PS;
+  gpu::HostChunks chunks;
+  Batch<TypeParam> batch(chunks);
+  this->SetMeshes();
+  this->state_.template Inherit<typename G::_3DSTATE_CLIP, typename G::_3DSTATE_SF,
+                                typename G::_3DSTATE_RASTER, typename G::_3DSTATE_WM,
+                                typename G::_3DSTATE_PS, typename G::_3DSTATE_PS_EXTRA>();
+  EXPECT_TRUE(this->state_.Set(Data{.pointer_to_ps_binding_table = 64}));
+  EXPECT_TRUE(this->state_.template Flush<Draw>(batch)) << this->state_.status();
+  const size_t before = batch.dwords();
+  EXPECT_TRUE(this->state_.Set(Data{.pointer_to_ps_binding_table = 128}));
+  EXPECT_FALSE(this->state_.Flush(batch));
+  EXPECT_THAT(std::string(this->state_.TakeStatus().message()), HasSubstr("_3DSTATE_VF_TOPOLOGY"));
+  EXPECT_EQ(batch.dwords(), before);
+  EXPECT_TRUE(this->state_.template Flush<Draw>(batch)) << this->state_.status();
+  EXPECT_EQ(batch.dwords(), before + Data::length);
+}
+
 TYPED_TEST(MeshTest, WhatIsSetIsEmittedOnceAndInOrder) {
   this->SetMeshes();
   EXPECT_THAT(this->Names(this->Flushed()),

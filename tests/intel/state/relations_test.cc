@@ -122,6 +122,7 @@ TYPED_TEST(RelationsTest, WhatADrawNeedsAndWhatOthersTakeAwayIsWhatTheTablesSay)
   using G = typename TypeParam::Packets;
   EXPECT_NE(needed, 0u);
   EXPECT_EQ(Layout::template kNeededBy<typename G::_3DPRIMITIVE>, needed);
+  EXPECT_EQ(Layout::kLayout.draw_needs, needed);
   EXPECT_NE(lost["STATE_BASE_ADDRESS"], 0u);
   EXPECT_EQ(Layout::template kLostWith<typename G::STATE_BASE_ADDRESS>, lost["STATE_BASE_ADDRESS"]);
   EXPECT_EQ(Layout::template kLostWith<typename G::_3DSTATE_BINDING_TABLE_POOL_ALLOC>,
