@@ -23,13 +23,16 @@ using namespace packsmith::intel;  // NOLINT: an example
 namespace gfx9 = packsmith::gfx9;
 
 // Ends the program where a driver would return the error.
-template <class T>
-T Must(absl::StatusOr<T> result) {
-  if (result.ok()) return *std::move(result);
-  std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
+void Must(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
   std::exit(1);
 }
-void Must(const absl::Status& status) { Must(status.ok() ? absl::StatusOr<int>(0) : status); }
+template <class T>
+T Must(absl::StatusOr<T>&& result) {
+  Must(result.status());
+  return *std::move(result);
+}
 
 // A GPU with --device=/dev/dri/NODE or --device=first; or else a device that needs no kernel and
 // writes each job to a file, whose name the argument begins.

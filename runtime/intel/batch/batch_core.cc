@@ -42,6 +42,8 @@ BatchCore::BatchCore(gpu::ChunkSource& source, const BatchOptions& options,
   }
 }
 
+BatchCore::~BatchCore() = default;
+
 uint64_t BatchCore::NewNumber() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;

@@ -166,7 +166,7 @@ class BatchCore {
 
  protected:
   BatchCore(gpu::ChunkSource& source, const BatchOptions& options, const BatchCommands& commands);
-  ~BatchCore() = default;
+  ~BatchCore();
   // For objects that refer to this batch.
   Lifetime& lifetime() const { return lifetime_; }
 
