@@ -5,9 +5,9 @@ Compiles a file that includes nothing but a generation's header, of all engines 
 one that includes nothing but pack.h; prints the difference beside its limit. With
 --installed=PREFIX, an installation, also programs on its headers, all of them: the shortest one of
 docs/runtime.md, and a draw (draw.cc) without and with optimisation, beside what abseil's StatusOr
-alone takes; with --headers too, each header of its runtime alone. The processor's time (user and system) of the whole compiler run, the least of
-ten: on a machine that does other things, too, the least is what is closest to the truth. Exits with
-1 if a limit is passed.
+alone takes; with --headers too, each header of its runtime alone. The processor's time (user and
+system) of the whole compiler run, the least of ten: on a machine that does other things, too, the
+least is what is closest to the truth. Exits with 1 if a limit is passed.
 """
 
 import argparse
