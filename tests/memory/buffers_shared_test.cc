@@ -366,12 +366,10 @@ TEST_F(BuffersSharedTest, SharingThatOutlivesItsBuffersFails) {
 TEST_F(BuffersSharedTest, DevicesWithoutAKernelDoNotShare) {
   const auto buffers = Buffers::Create(*host_, *addresses_, {});
   const Buffer shared = *buffers->Create({.size = kPage, .zone = kAll, .use = kShared});
-  EXPECT_EQ(BufferSharing(*buffers).Export(shared.handle).status().code(),
-            absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(BufferSharing(*buffers).Import(0, {.zone = kAll}).status().code(),
-            absl::StatusCode::kUnimplemented);
   constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
   BufferSharing sharing(*buffers);
+  EXPECT_EQ(sharing.Export(shared.handle).status().code(), kUnimplemented);
+  EXPECT_EQ(sharing.Import(0, {.zone = kAll}).status().code(), kUnimplemented);
   EXPECT_EQ(sharing.ImportUses(shared.handle, true).code(), kUnimplemented);
   EXPECT_EQ(sharing.ExportUse(shared.handle, 0, true).code(), kUnimplemented);
   EXPECT_EQ(host_->ExportFence(1).status().code(), kUnimplemented);

@@ -175,13 +175,9 @@ struct ComputeFields<Gen> : DescriptorFields<Gen> {
                                    Walker::SIMD_SIZE_SIMD32};
     return kCodes[entry];
   }
-  // The least shifted left by the code.
   static constexpr bool ScratchFits(uint32_t per_thread) {
     return std::has_single_bit(per_thread) && per_thread >= kLeastScratch &&
            per_thread <= kMostScratch;
-  }
-  static constexpr uint32_t ScratchCode(uint32_t per_thread) {
-    return static_cast<uint32_t>(std::countr_zero(per_thread) - std::countr_zero(kLeastScratch));
   }
 
   static constexpr ComputeLimits LimitsOf(const RenderDevice& device) {

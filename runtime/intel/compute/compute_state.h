@@ -45,6 +45,7 @@
 #include "runtime/intel/compute/compute_fields.h"
 #include "runtime/intel/compute/compute_kernel.h"
 #include "runtime/intel/compute/compute_mode.h"
+#include "runtime/intel/device/generation_facts.h"
 #include "runtime/intel/device/render_devices.h"
 
 namespace packsmith::intel {
@@ -227,7 +228,7 @@ typename ComputeState<Gen>::Front ComputeState<Gen>::MakeFront(uint32_t constant
                 .curbe_allocation_size = constant_registers,
                 .urb_entry_allocation_size = 2};
     if (scratch_.per_thread != 0) {
-      front.per_thread_scratch_space = ComputeFields<Gen>::ScratchCode(scratch_.per_thread);
+      front.per_thread_scratch_space = ScratchCode(scratch_.per_thread);
       front.scratch_space_base_pointer = scratch_.base;
     }
     // Kernels do not use the gateway's protocol, nor its timer's earlier state (as Mesa's drivers).

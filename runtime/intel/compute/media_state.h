@@ -36,6 +36,7 @@
 #include "runtime/intel/compute/compute_fields.h"
 #include "runtime/intel/compute/compute_state.h"
 #include "runtime/intel/compute/media_core.h"
+#include "runtime/intel/device/generation_facts.h"
 
 namespace packsmith::intel {
 
@@ -231,7 +232,7 @@ typename MediaState<Gen>::Front MediaState<Gen>::MakeFront() const {
               .curbe_allocation_size = static_cast<uint32_t>((constants_.size() + 63) / 64 * 2),
               .urb_entry_allocation_size = urb_.entry_registers};
   if (scratch_.per_thread != 0) {
-    front.per_thread_scratch_space = ComputeFields<Gen>::ScratchCode(scratch_.per_thread);
+    front.per_thread_scratch_space = ScratchCode(scratch_.per_thread);
     front.scratch_space_base_pointer = scratch_.base;
   }
   if constexpr (kHasScoreboard) {

@@ -17,6 +17,7 @@
 #ifndef PACKSMITH_RUNTIME_INTEL_DEVICE_GENERATION_FACTS_H_
 #define PACKSMITH_RUNTIME_INTEL_DEVICE_GENERATION_FACTS_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -654,6 +655,14 @@ inline constexpr uint32_t kScratchSurfaceUnit = 64, kMostSurfaceScratch = 256 <<
 constexpr uint32_t MostScratch(const GenerationFacts& facts) {
   return facts.stages_share_scratch ? kMostSurfaceScratch : kMostScratch;
 }
+// The value of Per-Thread Scratch Space for these bytes, up to kMostScratch, or for the next power
+// of two.
+constexpr uint32_t ScratchCode(uint32_t bytes) {
+  return bytes <= kLeastScratch
+             ? 0
+             : static_cast<uint32_t>(std::bit_width((bytes - 1) / kLeastScratch));
+}
+
 // The value of a field Scratch Space Buffer, from Gfx12.5 on, for a surface state at this offset.
 constexpr uint32_t ScratchPointer(const GenerationFacts& facts, uint32_t surface_offset) {
   return surface_offset >> facts.scratch_pointer_shift;

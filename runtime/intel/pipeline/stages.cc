@@ -56,8 +56,7 @@ absl::StatusOr<uint32_t> ScratchPower(uint32_t bytes_per_thread) {
     return absl::OutOfRangeError(absl::StrCat(
         bytes_per_thread, " bytes of scratch a thread; it must be at most ", kMostScratch));
   }
-  return static_cast<uint32_t>(std::bit_width(std::max(bytes_per_thread, kLeastScratch) - 1)) -
-         static_cast<uint32_t>(std::countr_zero(kLeastScratch));
+  return ScratchCode(bytes_per_thread);
 }
 
 absl::Status CheckProgram(absl::string_view stage, const ShaderProgram& program,

@@ -1,7 +1,6 @@
 #include "runtime/intel/shader/scratch.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "absl/strings/str_cat.h"
 
@@ -58,14 +57,13 @@ absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread
         absl::StrCat("scratch memory of ", per_thread, " bytes for each thread; 1 to ", most,
                      " are possible: let the shader use a buffer instead"));
   }
-  const uint32_t bytes = std::bit_ceil(std::max(per_thread, kLeastScratch));
-  const auto code = static_cast<uint32_t>(std::countr_zero(bytes / kLeastScratch));
+  const uint32_t code = ScratchCode(per_thread);
   // Where stages share their numbers of threads, they share the memory.
   if (facts.stages_share_scratch) stage = ScratchStage::kCompute;
   MutexLock lock(mutex_);
   const auto found = all_.find({stage, code});
   if (found != all_.end()) return found->second;
-  Scratch scratch{.per_thread = bytes,
+  Scratch scratch{.per_thread = kLeastScratch << code,
                   .code = code,
                   .threads = ScratchThreads(options_.device, facts, options_.subslices, stage),
                   .base = {},
@@ -74,11 +72,12 @@ absl::StatusOr<Scratch> ScratchPool::Get(ScratchStage stage, uint32_t per_thread
     return absl::InvalidArgumentError(
         absl::StrCat("the device has no threads of this stage: subslices ", options_.subslices));
   }
-  absl::StatusOr<gpu::Buffer> memory = buffers_->Create({.size = scratch.threads * bytes,
-                                                         .zone = options_.zone,
-                                                         .name = "scratch",
-                                                         .alignment = 4096,
-                                                         .placement = options_.placement});
+  absl::StatusOr<gpu::Buffer> memory =
+      buffers_->Create({.size = scratch.threads * scratch.per_thread,
+                        .zone = options_.zone,
+                        .name = "scratch",
+                        .alignment = 4096,
+                        .placement = options_.placement});
   if (!memory.ok()) return memory.status();
   scratch.memory = *memory;
   scratch.base = {memory->address - options_.general_base, memory->handle};
